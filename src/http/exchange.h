@@ -1,0 +1,59 @@
+/* One request and its response: the struct that travels. It goes down once (pool_submit) and comes back once (pool_reap), whatever happens. */
+#ifndef LUABENCH_HTTP_EXCHANGE_H
+#define LUABENCH_HTTP_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "base/timers.h"
+#include "http/request.h"
+
+struct conn;
+
+struct exchange {
+    struct link link; /* in one list at a time: waiting, in flight on a connection, finished, free */
+
+    /* the request: set by the submitter */
+    struct request *request;
+    const char *lines; /* further header lines of this request alone, each ended by CRLF, or NULL */
+    size_t lines_length;
+    const char *body;  /* NULL: no body, no Content-Length. Lines and body must stay until the exchange has come back */
+    size_t body_length;
+    int64_t deadline;  /* ns; the response must be complete by then; NS_NEVER: no limit */
+    size_t max_body;   /* bytes of a response's body; more is ERR_TOO_LARGE */
+    void *owner;       /* of the submitter */
+
+    /* marks, ns; 0: did not happen */
+    int64_t intended;   /* when it was due (open model), else equal to `started` */
+    int64_t started;    /* call of http.*; set by the submitter */
+    int64_t assigned;   /* a connection was there, or one began to be opened for it */
+    int64_t sent;       /* just before its first byte was written */
+    int64_t first_byte; /* after the read that brought the first byte of its response (of the final one, not of a 1xx) */
+    int64_t finished;   /* after the read that completed the response, or when it failed */
+    int64_t dns, connect, tls; /* time spent waiting for these, ns; 0 on a connection that was open */
+
+    /* the response */
+    enum err error;     /* of the transport; an unaccepted status is not the http layer's business */
+    char text[120];     /* more about the error, or "" */
+    int status;         /* 0 unless a whole response came */
+    int minor_version;  /* HTTP/1.x; 20 for HTTP/2 */
+    struct buf head;    /* status line and header lines as received, the blank line included; of the final response */
+    struct buf body;    /* transfer coding removed */
+    uint64_t body_size; /* bytes of the body on the wire */
+    uint64_t bytes_sent, bytes_received; /* head and body */
+    bool retried;       /* sent a second time on a new connection */
+    bool reused;        /* its connection had carried a request before */
+
+    /* for the http layer */
+    struct conn *conn;
+    struct client *client;
+    struct timer timer;
+    bool answered;      /* a byte of the response has been read */
+    size_t written;     /* bytes of the request written on the present connection */
+};
+
+#endif

@@ -1,0 +1,37 @@
+/* What can be prepared of a request before it is sent: the origin, the head as bytes, the name of its figures. Heads that do not change are
+ * rendered once and shared by any number of exchanges. Counted references: an exchange holds one while it is in flight. */
+#ifndef LUABENCH_HTTP_REQUEST_H
+#define LUABENCH_HTTP_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "http/url.h"
+
+/* Who is asked: scheme, host and port. Made by the pool, lives as long as the pool. */
+struct origin;
+struct pool;
+
+struct request {
+    unsigned references;
+    struct origin *origin;
+    char *method, *path; /* as on the request line */
+    bool head;           /* method is HEAD: the response has no body */
+    bool idempotent;     /* RFC 9110 9.2.2: may be sent again when a reused connection died */
+    char *bytes;         /* HTTP/1.1: request line and header lines, each ended by CRLF; neither Content-Length nor the blank line */
+    size_t length;
+    void *metrics;       /* of the submitter: struct name_metrics */
+};
+
+/* `url` is absolute; `lines` are further header lines, each ended by CRLF, in which the caller has refused CR, LF and NUL of strangers; `host` replaces the
+ * Host header made from the URL unless NULL. One reference is the caller's. NULL when the URL is bad: *why says it in words. */
+struct request *request_new(struct pool *pool, const char *method, const char *url, size_t url_length, const char *lines, size_t lines_length, const char *host,
+                            const char **why);
+static inline struct request *request_hold(struct request *request)
+{
+    request->references++;
+    return request;
+}
+void request_release(struct request *request);
+
+#endif

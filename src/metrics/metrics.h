@@ -1,0 +1,135 @@
+/* What one worker has measured: plain counters and histograms, written by its own thread alone. The runner merges the workers'
+ * by adding counts. Every counter says what it is a subset of; metrics_balance checks the books.
+ *
+ * Figures are kept per scenario and per name (of requests). A scenario's totals are the sum over its names. */
+#ifndef LUABENCH_METRICS_METRICS_H
+#define LUABENCH_METRICS_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "metrics/hist.h"
+
+enum {
+    METRICS_NAMES = 500,  /* names a scenario; requests under further ones are kept as "(other)" */
+    METRICS_CHECKS = 200, /* check names; further ones are kept as "(other)" */
+};
+
+struct status_count {
+    int status;
+    uint64_t count;
+};
+
+/* The requests made under one name. started = succeeded + failed + timed_out + interrupted once all have ended. */
+struct name_metrics {
+    char *name;
+    uint64_t started;
+    uint64_t succeeded;         /* a whole response with an accepted status */
+    uint64_t failed;            /* any error but the two below; by name in `errors` */
+    uint64_t timed_out;         /* ERR_TIMEOUT and ERR_CONNECT_TIMEOUT; in `errors` too */
+    uint64_t interrupted;       /* still running at the end; in `errors` too */
+    uint64_t retried;           /* sent again on a new connection; not a request of its own */
+    uint64_t redirected;        /* redirects followed; not requests of their own */
+    uint64_t responses;         /* whole responses with any status: the population of the histograms */
+    uint64_t bytes_sent;        /* request heads and bodies as written */
+    uint64_t bytes_received;    /* response heads and bodies as read */
+    uint64_t errors[ERR_COUNT]; /* sum = failed + timed_out + interrupted; [ERR_NONE] stays 0 */
+    struct status_count *statuses; /* of whole responses; sum = responses */
+    size_t status_count;
+    /* ns, of whole responses; docs: "what latency is" */
+    struct hist latency;               /* call of http.* to the last byte */
+    struct hist latency_from_intended; /* due time to the last byte; open model only */
+    struct hist service;               /* first byte written to last byte read */
+    struct hist wait;                  /* first byte written to first byte read */
+    struct hist blocked;               /* call to the moment a connection was there or began to be opened for it */
+    struct hist connect;               /* TCP connects that a request waited for */
+    struct hist tls;                   /* TLS handshakes that a request waited for */
+};
+
+struct iteration_counts {
+    uint64_t scheduled; /* = completed + failed + interrupted + dropped + expired */
+    uint64_t completed, failed, interrupted, dropped, expired;
+};
+
+struct connection_counts {
+    uint64_t opened;         /* connections that were established */
+    uint64_t reused;         /* requests sent on a connection that had carried one before */
+    uint64_t closed_by_peer; /* closed or reset by the peer, for whatever reason */
+    uint64_t open;           /* now */
+    uint64_t max_open;       /* most at once; merged by adding, so an upper bound over workers */
+};
+
+struct scenario_metrics {
+    char *name;
+    struct name_metrics **names; /* in order of first use; [METRICS_NAMES] is "(other)" when there is one */
+    size_t name_count;
+    struct iteration_counts iterations;
+    struct connection_counts connections;
+    struct hist iteration_duration; /* ns, of completed iterations */
+    uint64_t users;                 /* running now */
+    uint64_t users_max;             /* most at once; merged by adding */
+};
+
+struct check_metrics {
+    char *name;
+    uint64_t passes, fails;
+    char *why; /* the first reason given for a failure, or NULL */
+};
+
+/* One kind of Lua error: the same text. Shown once, with its traceback, and counted. */
+struct script_error {
+    char *scenario;
+    char *text, *traceback;
+    uint64_t count;
+};
+
+struct metrics {
+    struct scenario_metrics *scenarios; /* by the index of the scenario in the script */
+    size_t scenario_count;
+    struct check_metrics **checks; /* in order of first use; lookup is by the caller (a Lua table) or metrics_check */
+    size_t check_count;
+    struct script_error *script_errors; /* at most 20 kinds; more are counted in script_error_count alone */
+    size_t script_error_kinds;
+    uint64_t script_error_count; /* Lua errors in iterations, not fail() or must() */
+    uint64_t failed_on_purpose;  /* iterations ended by fail() or must() */
+    char **failures;             /* the first 10 different texts given to fail()/must() */
+    size_t failure_count;
+};
+
+void metrics_init(struct metrics *metrics, const char *const *scenario_names, size_t scenario_count);
+void metrics_free(struct metrics *metrics);
+
+/* The figures kept under `name` in that scenario, made on first use; those of "(other)" after METRICS_NAMES names. The pointer is valid until metrics_free. */
+struct name_metrics *metrics_name(struct metrics *metrics, size_t scenario, const char *name, size_t length);
+/* Counts a whole response's status. */
+void metrics_status(struct name_metrics *name, int status);
+/* The counter of `name`, made on first use; that of "(other)" after METRICS_CHECKS. Valid until metrics_free. */
+struct check_metrics *metrics_check(struct metrics *metrics, const char *name, size_t length);
+/* Counts a Lua error of an iteration; true when it is the first of its kind (then it should be shown). */
+bool metrics_script_error(struct metrics *metrics, size_t scenario, const char *text, const char *traceback);
+/* Counts an iteration ended by fail() or must(), and keeps the first texts. */
+void metrics_failure(struct metrics *metrics, const char *text);
+
+/* Adds everything in `from` to `into`; both have the same scenarios. */
+void metrics_merge(struct metrics *into, const struct metrics *from);
+/* Adds the counters and histograms of one name to another. */
+void name_metrics_merge(struct name_metrics *into, const struct name_metrics *from);
+/* True when the books balance at the end of a run; otherwise `why` says in words which sum is off. */
+bool metrics_balance(const struct metrics *metrics, char *why, size_t size);
+
+/* A worker's cheap totals for the live display and the series of seconds: copied by the worker at its own safe point, read by the runner. */
+struct metrics_totals {
+    uint64_t users, started, succeeded, failed, timed_out, interrupted, responses, iterations, dropped;
+    uint64_t errors[ERR_COUNT];
+    uint64_t bytes_sent, bytes_received;
+    struct hist latency; /* cumulative, over all scenarios: latency, or latency_from_intended where that is kept */
+};
+/* Overwrites `totals` with the sums over all scenarios and names; its pages are reused. */
+void metrics_total(const struct metrics *metrics, struct metrics_totals *totals);
+/* Adds `from` to `into` (of several workers). */
+void metrics_totals_merge(struct metrics_totals *into, const struct metrics_totals *from);
+void metrics_totals_free(struct metrics_totals *totals);
+
+#endif
