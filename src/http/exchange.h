@@ -21,8 +21,8 @@ struct exchange {
     struct request *request;
     const char *lines; /* further header lines of this request alone, each ended by CRLF, or NULL */
     size_t lines_length;
-    const char *body;  /* NULL: no body, no Content-Length. Lines and body must stay until the exchange has come back */
-    size_t body_length;
+    const char *content; /* the body to send; NULL: no body, no Content-Length. Lines and content must stay until the exchange has come back */
+    size_t content_length;
     int64_t deadline;  /* ns; the response must be complete by then; NS_NEVER: no limit */
     size_t max_body;   /* bytes of a response's body; more is ERR_TOO_LARGE */
     void *owner;       /* of the submitter */
