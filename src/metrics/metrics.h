@@ -1,7 +1,7 @@
 /* What one worker has measured: plain counters and histograms, written by its own thread alone. The runner merges the workers'
  * by adding counts. Every counter says what it is a subset of; metrics_balance checks the books.
  *
- * Figures are kept per scenario and per name (of requests). A scenario's totals are the sum over its names. */
+ * Figures are kept per scenario and per name (of requests). A scenario's totals are the sum over its names. All texts belong to the metrics. */
 #ifndef LUABENCH_METRICS_METRICS_H
 #define LUABENCH_METRICS_METRICS_H
 
@@ -11,10 +11,13 @@
 
 #include "base/err.h"
 #include "metrics/hist.h"
+#include "metrics/names.h"
 
 enum {
     METRICS_NAMES = 500,  /* names a scenario; requests under further ones are kept as "(other)" */
     METRICS_CHECKS = 200, /* check names; further ones are kept as "(other)" */
+    METRICS_ERRORS = 20,  /* kinds of script errors that are kept */
+    METRICS_TEXTS = 10,   /* texts of fail() and must() that are kept */
 };
 
 struct status_count {
@@ -22,31 +25,36 @@ struct status_count {
     uint64_t count;
 };
 
-/* The requests made under one name. started = succeeded + failed + timed_out + interrupted once all have ended. */
+/* The requests made under one name. started = succeeded + failed + timed_out + interrupted once all have ended. A zeroed one is empty and can be merged into. */
 struct name_metrics {
-    char *name;
+    const char *name;
     uint64_t started;
-    uint64_t succeeded;         /* a whole response with an accepted status */
-    uint64_t failed;            /* any error but the two below; by name in `errors` */
+    uint64_t succeeded;         /* a whole response that was accepted */
+    uint64_t failed;            /* any error but those of the two below; by name in `errors` */
     uint64_t timed_out;         /* ERR_TIMEOUT and ERR_CONNECT_TIMEOUT; in `errors` too */
     uint64_t interrupted;       /* still running at the end; in `errors` too */
     uint64_t retried;           /* sent again on a new connection; not a request of its own */
     uint64_t redirected;        /* redirects followed; not requests of their own */
-    uint64_t responses;         /* whole responses with any status: the population of the histograms */
+    uint64_t responses;         /* whole responses with any status = succeeded + errors[ERR_STATUS] + errors[ERR_UNEXPECTED]; what the histograms count */
     uint64_t bytes_sent;        /* request heads and bodies as written */
     uint64_t bytes_received;    /* response heads and bodies as read */
     uint64_t errors[ERR_COUNT]; /* sum = failed + timed_out + interrupted; [ERR_NONE] stays 0 */
     struct status_count *statuses; /* of whole responses; sum = responses */
     size_t status_count;
-    /* ns, of whole responses; docs: "what latency is" */
+    /* ns, one value for each whole response (connect and tls: at most one); docs: "what latency is" */
     struct hist latency;               /* call of http.* to the last byte */
-    struct hist latency_from_intended; /* due time to the last byte; open model only */
+    struct hist latency_from_intended; /* due time to the last byte; open model only, else empty */
     struct hist service;               /* first byte written to last byte read */
     struct hist wait;                  /* first byte written to first byte read */
     struct hist blocked;               /* call to the moment a connection was there or began to be opened for it */
     struct hist connect;               /* TCP connects that a request waited for */
     struct hist tls;                   /* TLS handshakes that a request waited for */
 };
+
+/* The fields of name_metrics that add up, and its histograms; in step with the struct. */
+#define NAME_COUNTERS(X) \
+    X(started) X(succeeded) X(failed) X(timed_out) X(interrupted) X(retried) X(redirected) X(responses) X(bytes_sent) X(bytes_received)
+#define NAME_HISTS(X) X(latency) X(latency_from_intended) X(service) X(wait) X(blocked) X(connect) X(tls)
 
 struct iteration_counts {
     uint64_t scheduled; /* = completed + failed + interrupted + dropped + expired */
@@ -65,15 +73,16 @@ struct scenario_metrics {
     char *name;
     struct name_metrics **names; /* in order of first use; [METRICS_NAMES] is "(other)" when there is one */
     size_t name_count;
+    struct names name_index;     /* owns the names */
     struct iteration_counts iterations;
     struct connection_counts connections;
-    struct hist iteration_duration; /* ns, of completed iterations */
+    struct hist iteration_duration; /* ns, one value for each completed iteration */
     uint64_t users;                 /* running now */
     uint64_t users_max;             /* most at once; merged by adding */
 };
 
 struct check_metrics {
-    char *name;
+    const char *name;
     uint64_t passes, fails;
     char *why; /* the first reason given for a failure, or NULL */
 };
@@ -88,13 +97,14 @@ struct script_error {
 struct metrics {
     struct scenario_metrics *scenarios; /* by the index of the scenario in the script */
     size_t scenario_count;
-    struct check_metrics **checks; /* in order of first use; lookup is by the caller (a Lua table) or metrics_check */
+    struct check_metrics **checks; /* in order of first use; [METRICS_CHECKS] is "(other)" when there is one */
     size_t check_count;
-    struct script_error *script_errors; /* at most 20 kinds; more are counted in script_error_count alone */
+    struct names check_index;           /* owns their names */
+    struct script_error *script_errors; /* at most METRICS_ERRORS kinds; more are counted in script_error_count alone */
     size_t script_error_kinds;
-    uint64_t script_error_count; /* Lua errors in iterations, not fail() or must() */
+    uint64_t script_error_count; /* Lua errors in iterations, not fail() or must(); at least the sum over the kinds */
     uint64_t failed_on_purpose;  /* iterations ended by fail() or must() */
-    char **failures;             /* the first 10 different texts given to fail()/must() */
+    char **failures;             /* the first METRICS_TEXTS different texts given to fail() or must() */
     size_t failure_count;
 };
 
@@ -109,24 +119,31 @@ void metrics_status(struct name_metrics *name, int status);
 struct check_metrics *metrics_check(struct metrics *metrics, const char *name, size_t length);
 /* Counts a Lua error of an iteration; true when it is the first of its kind (then it should be shown). */
 bool metrics_script_error(struct metrics *metrics, size_t scenario, const char *text, const char *traceback);
-/* Counts an iteration ended by fail() or must(), and keeps the first texts. */
+/* Counts an iteration ended by fail() or must(), and keeps the first texts; NULL: without one. */
 void metrics_failure(struct metrics *metrics, const char *text);
 
 /* Adds everything in `from` to `into`; both have the same scenarios. */
 void metrics_merge(struct metrics *into, const struct metrics *from);
-/* Adds the counters and histograms of one name to another. */
+/* Adds the counters and histograms of one name to another (to a zeroed one for a total, which is then released with name_metrics_free). */
 void name_metrics_merge(struct name_metrics *into, const struct name_metrics *from);
-/* True when the books balance at the end of a run; otherwise `why` says in words which sum is off. */
+/* Releases histograms and statuses; not the struct itself. */
+void name_metrics_free(struct name_metrics *name);
+/* True when the books balance at the end of a run: every equation above. Otherwise `why` says in words which one is off first, where, and its figures. */
 bool metrics_balance(const struct metrics *metrics, char *why, size_t size);
 
 /* A worker's cheap totals for the live display and the series of seconds: copied by the worker at its own safe point, read by the runner. */
 struct metrics_totals {
-    uint64_t users, started, succeeded, failed, timed_out, interrupted, responses, iterations, dropped;
+    uint64_t users, started, succeeded, failed, timed_out, interrupted, responses, dropped;
+    uint64_t iterations; /* that ran and ended: completed, failed, interrupted */
     uint64_t errors[ERR_COUNT];
     uint64_t bytes_sent, bytes_received;
     struct hist latency; /* cumulative, over all scenarios: latency, or latency_from_intended where that is kept */
 };
-/* Overwrites `totals` with the sums over all scenarios and names; its pages are reused. */
+/* Its fields that are sums over names, as they are called there, and over scenarios; in step with the struct. */
+#define TOTALS_OF_NAMES(X) X(started) X(succeeded) X(failed) X(timed_out) X(interrupted) X(responses) X(bytes_sent) X(bytes_received)
+#define TOTALS_OF_SCENARIOS(X) X(users) X(iterations) X(dropped)
+
+/* Overwrites `totals` (zeroed at first) with the sums over all scenarios and names; its pages are reused. */
 void metrics_total(const struct metrics *metrics, struct metrics_totals *totals);
 /* Adds `from` to `into` (of several workers). */
 void metrics_totals_merge(struct metrics_totals *into, const struct metrics_totals *from);

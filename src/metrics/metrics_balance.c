@@ -1,0 +1,115 @@
+/* The books: every equation of metrics.h, checked at the end of a run. An imbalance is a bug of ours, so the text is made for whoever looks for it. */
+#include "metrics/metrics.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct books {
+    char *why;
+    size_t size;
+    const struct scenario_metrics *scenario;
+    const struct name_metrics *name; /* NULL: the scenario itself */
+};
+
+/* Says that the sum called `sum` is `found` where `figure`, which is `expected`, should equal it (or, `relation` "<=", not be above it). */
+static bool off(const struct books *books, const char *figure, uint64_t expected, const char *relation, const char *sum, uint64_t found)
+{
+    const char *name = books->name ? books->name->name : NULL;
+    snprintf(books->why, books->size, "scenario \"%s\"%s%s%s: %s = %" PRIu64 ", but %s = %" PRIu64 " (should be %s %s %s)", books->scenario->name,
+             name ? ", requests \"" : "", name ? name : "", name ? "\"" : "", figure, expected, sum, found, figure, relation, sum);
+    return false;
+}
+
+static bool equal(const struct books *books, const char *figure, uint64_t expected, const char *sum, uint64_t found)
+{
+    return expected == found || off(books, figure, expected, "=", sum, found);
+}
+
+static bool at_most(const struct books *books, const char *figure, uint64_t value, const char *limit, uint64_t most)
+{
+    return value <= most || off(books, figure, value, "<=", limit, most);
+}
+
+static uint64_t sum_of_errors(const struct name_metrics *name)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < ERR_COUNT; i++)
+        sum += name->errors[i];
+    return sum;
+}
+
+static uint64_t sum_of_statuses(const struct name_metrics *name)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < name->status_count; i++)
+        sum += name->statuses[i].count;
+    return sum;
+}
+
+static bool classes_balance(const struct books *books)
+{
+    const struct name_metrics *name = books->name;
+    uint64_t unsuccessful = name->failed + name->timed_out + name->interrupted;
+    const uint64_t *errors = name->errors;
+    return equal(books, "started", name->started, "succeeded + failed + timed_out + interrupted", name->succeeded + unsuccessful) &&
+           equal(books, "failed + timed_out + interrupted", unsuccessful, "sum of errors", sum_of_errors(name)) &&
+           equal(books, "errors called none", errors[ERR_NONE], "nothing", 0) &&
+           equal(books, "timed_out", name->timed_out, "timeout + connect_timeout in errors", errors[ERR_TIMEOUT] + errors[ERR_CONNECT_TIMEOUT]) &&
+           equal(books, "interrupted", name->interrupted, "interrupted in errors", errors[ERR_INTERRUPTED]);
+}
+
+static bool responses_balance(const struct books *books)
+{
+    const struct name_metrics *name = books->name;
+    uint64_t refused = name->errors[ERR_STATUS] + name->errors[ERR_UNEXPECTED];
+    uint64_t intended = name->latency_from_intended.count;
+    return equal(books, "responses", name->responses, "succeeded + status and unexpected in errors", name->succeeded + refused) &&
+           equal(books, "responses", name->responses, "sum of statuses", sum_of_statuses(name)) &&
+           equal(books, "responses", name->responses, "values of latency", name->latency.count) &&
+           equal(books, "responses", name->responses, "values of service", name->service.count) &&
+           equal(books, "responses", name->responses, "values of wait", name->wait.count) &&
+           equal(books, "responses", name->responses, "values of blocked", name->blocked.count) &&
+           (!intended || equal(books, "responses", name->responses, "values of latency_from_intended", intended)) &&
+           at_most(books, "values of connect", name->connect.count, "responses", name->responses) &&
+           at_most(books, "values of tls", name->tls.count, "responses", name->responses);
+}
+
+static bool iterations_balance(const struct books *books)
+{
+    const struct iteration_counts *counts = &books->scenario->iterations;
+    uint64_t sum = counts->completed + counts->failed + counts->interrupted + counts->dropped + counts->expired;
+    return equal(books, "iterations scheduled", counts->scheduled, "completed + failed + interrupted + dropped + expired", sum) &&
+           equal(books, "iterations completed", counts->completed, "values of iteration_duration", books->scenario->iteration_duration.count);
+}
+
+static bool scenario_balances(const struct scenario_metrics *scenario, char *why, size_t size)
+{
+    struct books books = { .why = why, .size = size, .scenario = scenario };
+    if (!iterations_balance(&books))
+        return false;
+    for (size_t i = 0; i < scenario->name_count; i++) {
+        books.name = scenario->names[i];
+        if (!classes_balance(&books) || !responses_balance(&books))
+            return false;
+    }
+    return true;
+}
+
+static bool script_errors_balance(const struct metrics *metrics, char *why, size_t size)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < metrics->script_error_kinds; i++)
+        sum += metrics->script_errors[i].count;
+    if (sum <= metrics->script_error_count)
+        return true;
+    snprintf(why, size, "script errors: the kinds add up to %" PRIu64 ", more than the count of %" PRIu64, sum, metrics->script_error_count);
+    return false;
+}
+
+bool metrics_balance(const struct metrics *metrics, char *why, size_t size)
+{
+    for (size_t i = 0; i < metrics->scenario_count; i++)
+        if (!scenario_balances(&metrics->scenarios[i], why, size))
+            return false;
+    return script_errors_balance(metrics, why, size);
+}
