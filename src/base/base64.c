@@ -48,7 +48,7 @@ static bool decode_group(char *to, const char *text, size_t count)
     }
     for (size_t i = 0; i + 1 < count; i++)
         to[i] = (char)(bits >> (16 - 8 * i));
-    return !(bits << (8 + 8 * (count - 1)));
+    return !(bits & ((UINT32_C(1) << 8 * (4 - count)) - 1));
 }
 
 bool base64_decode(struct buf *out, const char *text, size_t length)
