@@ -6,18 +6,28 @@
 
 #include "base/mem.h"
 
-bool buf_reserve(struct buf *buf, size_t more)
+static bool fits(const struct buf *buf, size_t more)
 {
     size_t needed = buf->length + more;
-    if (needed < more || (buf->maximum && needed > buf->maximum))
-        return false;
+    return needed >= more && (!buf->maximum || needed <= buf->maximum);
+}
+
+static void grow(struct buf *buf, size_t needed)
+{
     if (needed <= buf->capacity)
-        return true;
+        return;
     size_t capacity = buf->capacity ? buf->capacity : 256;
     while (capacity < needed)
         capacity += capacity < needed / 2 ? needed / 2 : capacity;
     buf->data = mem_resize(buf->data, capacity);
     buf->capacity = capacity;
+}
+
+bool buf_reserve(struct buf *buf, size_t more)
+{
+    if (!fits(buf, more))
+        return false;
+    grow(buf, buf->length + more);
     return true;
 }
 
@@ -39,13 +49,14 @@ bool buf_printf(struct buf *buf, const char *format, ...)
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    bool fits = length >= 0 && buf_reserve(buf, (size_t)length + 1);
-    if (fits) {
+    bool whole = length >= 0 && fits(buf, (size_t)length);
+    if (whole) {
+        grow(buf, buf->length + (size_t)length + 1); /* the NUL is written, but is no part of the contents */
         vsnprintf(buf->data + buf->length, (size_t)length + 1, format, again);
         buf->length += (size_t)length;
     }
     va_end(again);
-    return fits;
+    return whole;
 }
 
 void buf_clear(struct buf *buf, size_t keep)
@@ -58,7 +69,8 @@ void buf_clear(struct buf *buf, size_t keep)
 void buf_consume(struct buf *buf, size_t length)
 {
     buf->length -= length;
-    memmove(buf->data, buf->data + length, buf->length);
+    if (buf->length)
+        memmove(buf->data, buf->data + length, buf->length);
 }
 
 void buf_free(struct buf *buf)

@@ -111,7 +111,7 @@ void timers_expire(struct timers *timers, int64_t now)
 {
     struct timer *timer;
     while ((timer = take_due(timers, now))) {
-        if (timer->deadline > now) {
+        if (timer->deadline > timer->queued) { /* a lazy one finds its real place, behind earlier ones that may be due too */
             if (timer_running(timer))
                 insert(timers, timer);
             continue;
