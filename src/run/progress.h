@@ -1,0 +1,30 @@
+/* How the run stands: gathers the workers' totals, cuts them into seconds for the result's series, and feeds the live display. Used by the runner's thread alone. */
+#ifndef LUABENCH_RUN_PROGRESS_H
+#define LUABENCH_RUN_PROGRESS_H
+
+#include "run/worker.h"
+#include "script/results.h"
+
+struct progress_state {
+    struct vm *control;
+    const struct plan *plan;
+    struct run *run;
+    struct worker *workers;
+    unsigned worker_count;
+    struct metrics_totals now;
+    struct metrics_totals at_second; /* as they were at the last full second */
+    int64_t next_second, next_update; /* ns, clock_ns */
+    struct second *series;
+    size_t series_count, series_capacity;
+    double rate;       /* responses/s of the last full second (of the time so far before the first) */
+    bool has_second;
+};
+
+void progress_init(struct progress_state *progress, struct vm *control, const struct plan *plan, struct run *run, struct worker *workers, unsigned worker_count);
+/* Looks at the clock: closes a second, redraws the display, shows lines that scripts wrote, each when its time has come. */
+void progress_tick(struct progress_state *progress, bool stopping);
+/* The last, perhaps shorter, second; the display is taken away. */
+void progress_done(struct progress_state *progress);
+void progress_free(struct progress_state *progress);
+
+#endif

@@ -1,0 +1,382 @@
+#define _GNU_SOURCE
+#include "run/runner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "run/progress.h"
+#include "run/worker.h"
+#include "script/results.h"
+#include "script/vu.h"
+
+enum {
+    TICK_MS = 50,
+    UNRESPONSIVE_MS = 1000,  /* a worker that has not looked at an order for so long is stuck */
+    SPARE_DESCRIPTORS = 64,
+    EXIT_CANNOT_RUN = 3,
+    EXIT_SCRIPT = 2,
+    EXIT_INTERRUPTED = 130,
+};
+
+/* What the runner knows of a worker's slices, to see whether one never returns. */
+struct heartbeat {
+    uint64_t slices;
+    int64_t since; /* ns: since when it has been in this slice; 0: it is not in one */
+    bool parked;
+};
+
+struct runner {
+    struct vm *control;
+    const struct plan *plan;
+    struct run run;
+    struct worker *workers;
+    struct heartbeat *heartbeats;
+    unsigned worker_count;
+    int signals; /* signalfd */
+    struct progress_state progress;
+    bool interrupted, stopping;
+    int64_t ordered_at; /* ns: when the workers were told to interrupt everything; 0: not */
+    struct stuck stuck;
+    bool has_stuck;
+    int64_t ended_at, started_at;
+    char notice[200];
+    const char *notices[1];
+    size_t notice_count;
+};
+
+/* Limits */
+
+static void on_alarm(int number)
+{
+    static const char text[] = "luabench: the script did not finish loading in time (--script-timeout); is there an endless loop at its top level?\n";
+    if (write(STDERR_FILENO, text, sizeof text - 1) >= 0)
+        _exit(EXIT_SCRIPT);
+    _exit(EXIT_SCRIPT);
+}
+
+void runner_loading(unsigned seconds)
+{
+    struct sigaction action = { .sa_handler = on_alarm };
+    sigaction(SIGALRM, &action, NULL);
+    alarm(seconds);
+}
+
+void runner_loaded(void)
+{
+    alarm(0);
+}
+
+void runner_raise_limits(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static uint64_t all_users(const struct plan *plan)
+{
+    uint64_t users = 0;
+    for (size_t i = 0; i < plan->scenario_count; i++)
+        users += plan->scenarios[i].users;
+    return users;
+}
+
+static void check_descriptors(struct runner *runner)
+{
+    struct rlimit limit;
+    uint64_t users = all_users(runner->plan);
+    if (getrlimit(RLIMIT_NOFILE, &limit) || users + SPARE_DESCRIPTORS <= limit.rlim_cur)
+        return;
+    snprintf(runner->notice, sizeof runner->notice, "%llu users may need more connections than the %llu open files allowed here (raise it: ulimit -n)",
+             (unsigned long long)users, (unsigned long long)limit.rlim_cur);
+    runner->notices[runner->notice_count++] = runner->notice;
+}
+
+static unsigned choose_threads(const struct plan *plan)
+{
+    cpu_set_t set;
+    uint64_t users = all_users(plan);
+    unsigned threads = plan->threads;
+    if (!threads)
+        threads = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    return threads < users ? threads : (unsigned)users;
+}
+
+/* Starting */
+
+static bool start_workers(struct runner *runner)
+{
+    runner->workers = mem_array(runner->worker_count, sizeof *runner->workers);
+    runner->heartbeats = mem_array(runner->worker_count, sizeof *runner->heartbeats);
+    for (unsigned i = 0; i < runner->worker_count; i++) {
+        struct worker *worker = &runner->workers[i];
+        worker->run = &runner->run;
+        worker->share = (struct share){ i, runner->worker_count };
+        if (!worker_start(worker)) {
+            fprintf(stderr, "luabench: thread %u of %u cannot be started: %s\n", i + 1, runner->worker_count, strerror(errno));
+            runner->worker_count = i;
+            return false;
+        }
+    }
+    return true;
+}
+
+static void wait_for_event(struct runner *runner, int timeout)
+{
+    uint64_t count;
+    struct pollfd fds[] = { { .fd = runner->run.events, .events = POLLIN }, { .fd = runner->signals, .events = POLLIN } };
+    if (poll(fds, 2, timeout) > 0 && fds[0].revents && read(runner->run.events, &count, sizeof count) < 0)
+        perror("luabench: eventfd");
+}
+
+static unsigned count_state(const struct runner *runner, enum worker_state state)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < runner->worker_count; i++)
+        count += atomic_load(&runner->workers[i].state) == (int)state;
+    return count;
+}
+
+/* True when all have loaded their scripts. */
+static bool wait_until_ready(struct runner *runner)
+{
+    while (count_state(runner, WORKER_LOADING))
+        wait_for_event(runner, TICK_MS);
+    return !count_state(runner, WORKER_FAILED);
+}
+
+static void let_go(struct runner *runner, bool cancelled)
+{
+    runner->run.start = clock_ns();
+    runner->started_at = time(NULL);
+    for (unsigned i = 0; i < runner->worker_count; i++)
+        runner->workers[i].cancelled = cancelled;
+    for (unsigned i = 0; i < runner->worker_count; i++)
+        sem_post(&runner->run.go);
+}
+
+/* While it runs */
+
+static void interrupt(struct runner *runner)
+{
+    if (!runner->ordered_at)
+        runner->ordered_at = clock_ns();
+    for (unsigned i = 0; i < runner->worker_count; i++)
+        if (!runner->heartbeats[i].parked && atomic_load(&runner->workers[i].state) == WORKER_RUNNING)
+            worker_order(&runner->workers[i], ORDER_INTERRUPT);
+}
+
+static void read_signals(struct runner *runner)
+{
+    struct signalfd_siginfo info;
+    while (read(runner->signals, &info, sizeof info) == sizeof info) {
+        if (runner->interrupted) {
+            static const char text[] = "\nluabench: interrupted again: ended at once, without results\n";
+            if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+                _exit(EXIT_INTERRUPTED);
+            _exit(EXIT_INTERRUPTED);
+        }
+        runner->interrupted = true;
+        interrupt(runner);
+    }
+}
+
+static void check_stop_run(struct runner *runner)
+{
+    for (unsigned i = 0; i < runner->worker_count; i++)
+        if (atomic_load(&runner->workers[i].stop_run) && !runner->ordered_at)
+            interrupt(runner);
+}
+
+/* "waiting up to 30 s for 41 users; Ctrl-C ends now", once, when the time is over. */
+static void announce_grace(struct runner *runner)
+{
+    char text[120];
+    int64_t duration = schedule_duration(runner->plan), grace = 0;
+    if (runner->stopping || duration == NS_NEVER || clock_ns() < runner->run.start + duration + TICK_MS * NS_PER_MS)
+        return;
+    runner->stopping = true;
+    for (size_t i = 0; i < runner->plan->scenario_count; i++)
+        if (runner->plan->scenarios[i].graceful_stop > grace)
+            grace = runner->plan->scenarios[i].graceful_stop;
+    uint64_t users = runner->progress.now.users;
+    if (!users || !grace || runner->ordered_at || runner->plan->progress == PROGRESS_NONE)
+        return;
+    int length = snprintf(text, sizeof text, "waiting up to %g s for running iterations (%llu user%s); Ctrl-C ends now", ns_to_seconds(grace), (unsigned long long)users,
+                          users == 1 ? "" : "s");
+    vm_live_notice(runner->control, text, (size_t)length);
+}
+
+/* How long the worker has been in its present slice of Lua; 0 when it is not in one. */
+static int64_t time_in_slice(struct worker *worker, struct heartbeat *beat, int64_t now)
+{
+    if (atomic_load(&worker->state) != WORKER_RUNNING || !worker->vm->in_lua) {
+        beat->since = 0;
+    } else if (!beat->since || beat->slices != worker->vm->slices) {
+        beat->slices = worker->vm->slices;
+        beat->since = now;
+    }
+    return beat->since ? now - beat->since : 0;
+}
+
+static void park_worker(struct runner *runner, unsigned index)
+{
+    struct worker *worker = &runner->workers[index];
+    if (!watch_locate(&worker->watch, worker->thread) && !watch_park(&worker->watch, worker->thread))
+        return; /* it has come back meanwhile */
+    runner->heartbeats[index].parked = true;
+    if (!runner->has_stuck) {
+        runner->has_stuck = true;
+        runner->stuck.scenario = worker->vm->running->scenario->plan->name;
+        snprintf(runner->stuck.where, sizeof runner->stuck.where, "%s", worker->watch.where);
+    }
+    worker_abandon(worker);
+    atomic_store(&worker->state, WORKER_ENDED);
+    interrupt(runner);
+}
+
+/* Parks workers whose script never returns: beyond --script-timeout, or deaf to an interruption. */
+static void check_heartbeats(struct runner *runner)
+{
+    int64_t now = clock_ns();
+    for (unsigned i = 0; i < runner->worker_count; i++) {
+        struct heartbeat *beat = &runner->heartbeats[i];
+        if (beat->parked)
+            continue;
+        int64_t slice = time_in_slice(&runner->workers[i], beat, now);
+        bool deaf = runner->ordered_at && now - runner->ordered_at > UNRESPONSIVE_MS * NS_PER_MS && slice > UNRESPONSIVE_MS * NS_PER_MS;
+        if (slice > runner->plan->script_timeout || deaf)
+            park_worker(runner, i);
+    }
+}
+
+static void watch_run(struct runner *runner)
+{
+    while (count_state(runner, WORKER_ENDED) < runner->worker_count) {
+        wait_for_event(runner, TICK_MS);
+        read_signals(runner);
+        check_stop_run(runner);
+        check_heartbeats(runner);
+        progress_tick(&runner->progress, runner->stopping);
+        announce_grace(runner);
+    }
+    runner->ended_at = clock_ns();
+}
+
+/* The end */
+
+static int report(struct runner *runner)
+{
+    struct metrics *all = &runner->workers[0].metrics;
+    char unbalanced[300];
+    struct results results = {
+        .started_at = runner->started_at, .duration = runner->ended_at - runner->run.start, .interrupted = runner->interrupted, .plan = runner->plan,
+        .metrics = all, .durations = runner->workers[0].durations, .series = runner->progress.series, .series_count = runner->progress.series_count,
+        .threads = runner->worker_count, .notices = runner->notices, .notice_count = runner->notice_count,
+    };
+    struct hist *lag = &runner->workers[0].vm->lag;
+    for (unsigned i = 0; i < runner->worker_count; i++) {
+        struct worker *worker = &runner->workers[i];
+        results.cpu += worker->cpu;
+        if (!results.stopped)
+            results.stopped = worker->vm->stop_text;
+        if (!i)
+            continue;
+        metrics_merge(all, &worker->metrics);
+        hist_merge(lag, &worker->vm->lag);
+        for (size_t s = 0; s < runner->plan->scenario_count; s++)
+            if (worker->durations[s] > runner->workers[0].durations[s])
+                runner->workers[0].durations[s] = worker->durations[s];
+    }
+    results.lag = lag;
+    results.stuck = runner->has_stuck ? &runner->stuck : NULL;
+    if (!metrics_balance(all, unbalanced, sizeof unbalanced))
+        results.unbalanced = unbalanced;
+    return vm_finish(runner->control, &results);
+}
+
+/* A parked thread cannot be joined, and its Lua state not be closed: the process ends here, with everything written. */
+static void end_if_stuck(struct runner *runner, int status)
+{
+    if (!runner->has_stuck)
+        return;
+    fflush(NULL);
+    _exit(status);
+}
+
+static void open_signals(struct runner *runner)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    runner->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    runner->run.events = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void open_run(struct runner *runner, int argc, char **argv)
+{
+    struct run *run = &runner->run;
+    run->plan = runner->plan;
+    run->argc = argc;
+    run->argv = argv;
+    run->claims = mem_array(runner->plan->scenario_count, sizeof *run->claims);
+    for (size_t i = 0; i < runner->plan->scenario_count; i++)
+        run->claims[i].total = runner->plan->scenarios[i].iterations;
+    lines_init(&run->lines);
+    sem_init(&run->go, 0, 0);
+}
+
+static void close_run(struct runner *runner)
+{
+    for (unsigned i = 0; i < runner->worker_count; i++) {
+        worker_join(&runner->workers[i]);
+        worker_free(&runner->workers[i]);
+    }
+    free(runner->workers);
+    free(runner->heartbeats);
+    free(runner->run.claims);
+    lines_free(&runner->run.lines);
+    sem_destroy(&runner->run.go);
+    close(runner->signals);
+    close(runner->run.events);
+}
+
+int runner_run(struct vm *control, const struct plan *plan, int argc, char **argv)
+{
+    struct runner runner = { .control = control, .plan = plan, .worker_count = choose_threads(plan) };
+    int status = EXIT_CANNOT_RUN;
+    open_signals(&runner);
+    open_run(&runner, argc, argv);
+    check_descriptors(&runner);
+    bool ready = start_workers(&runner);
+    ready = wait_until_ready(&runner) && ready;
+    runner_loaded();
+    let_go(&runner, !ready);
+    if (ready) {
+        progress_init(&runner.progress, control, plan, &runner.run, runner.workers, runner.worker_count);
+        watch_run(&runner);
+        progress_done(&runner.progress);
+        status = report(&runner);
+        end_if_stuck(&runner, status);
+        progress_free(&runner.progress);
+    }
+    close_run(&runner);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* The load's shape as pure functions: who runs when. No loop, no clock, no state but the count of iterations taken; times are ns after the start of the run.
+ *
+ * A worker is a share { index, count } of the whole: user i (from 0) belongs to the share i mod count, so any number of threads makes the same users. */
+#ifndef LUABENCH_RUN_SCHEDULE_H
+#define LUABENCH_RUN_SCHEDULE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "script/plan.h"
+
+struct share {
+    unsigned index, count; /* index < count */
+};
+
+/* How many of `whole` belong to the share; the shares add up to the whole. */
+uint64_t share_of(struct share share, uint64_t whole);
+/* The number (from 0) in the whole of the share's k-th (from 0). */
+uint64_t share_member(struct share share, uint64_t k);
+
+/* When the user with that number (from 0) begins: start_after + number * ramp_up / users. */
+int64_t schedule_user_start(const struct scenario_plan *scenario, uint64_t number);
+/* When no further iteration is started; NS_NEVER without a duration. */
+int64_t schedule_end(const struct scenario_plan *scenario);
+/* When iterations that still run are interrupted; NS_NEVER without a duration. */
+int64_t schedule_deadline(const struct scenario_plan *scenario);
+/* When the last scenario ends at the latest, graceful stop left out; NS_NEVER when that is not known. */
+int64_t schedule_duration(const struct plan *plan);
+
+/* The iterations of a scenario with a total, shared by the users of all workers of the process: whoever is free takes the next one, so that fast and slow threads
+ * end together. */
+struct claims {
+    _Atomic uint64_t taken;
+    uint64_t total; /* NO_LIMIT: none */
+};
+
+/* Takes an iteration; its number (from 1) is in *sequence. False when all are taken. */
+bool schedule_claim(struct claims *claims, uint64_t *sequence);
+
+#endif

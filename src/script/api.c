@@ -1,0 +1,38 @@
+#include "script/api.h"
+
+#include <lauxlib.h>
+
+/* The list of API files. */
+static void (*const files[])(lua_State *) = {
+    api_http_open, api_time_open, api_outcome_open, api_json_open, api_system_open,
+};
+
+int api_open(lua_State *L)
+{
+    lua_newtable(L);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        files[i](L);
+    lua_pushliteral(L, LUABENCH_VERSION);
+    lua_setfield(L, -2, "VERSION");
+    return 1;
+}
+
+void api_register(lua_State *L, const luaL_Reg *functions)
+{
+    for (; functions->name; functions++) {
+        lua_pushlightuserdata(L, vm_of(L));
+        lua_pushcclosure(L, functions->func, 1);
+        lua_setfield(L, -2, functions->name);
+    }
+}
+
+void *api_test_object(lua_State *L, int index, const char *type)
+{
+    void *object = lua_touserdata(L, index);
+    if (!object || !lua_getmetatable(L, index))
+        return NULL;
+    luaL_getmetatable(L, type);
+    bool same = lua_rawequal(L, -1, -2);
+    lua_pop(L, 2);
+    return same ? object : NULL;
+}

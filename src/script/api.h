@@ -1,0 +1,42 @@
+/* The primitives that C gives to Lua, as the module "luabench.core" (docs/core.md is the contract). One file for each group of functions; to add a function,
+ * write it in the file it belongs to, add it to that file's luaL_Reg list, and describe it in docs/core.md. To add a file, list it in api.c. */
+#ifndef LUABENCH_SCRIPT_API_H
+#define LUABENCH_SCRIPT_API_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <stdbool.h>
+
+#include "script/vu.h"
+
+/* Each registers its functions in the table on top of the stack. */
+void api_http_open(lua_State *L);
+void api_time_open(lua_State *L);
+void api_outcome_open(lua_State *L);
+void api_json_open(lua_State *L);
+void api_system_open(lua_State *L);
+
+/* lua_CFunction, upvalue 1 the vm as light userdata: pushes the table `luabench.core`. */
+int api_open(lua_State *L);
+/* Adds the functions of an {NULL, NULL}-ended list to the table on top of the stack, each with the vm as upvalue 1. Only within api_open. */
+void api_register(lua_State *L, const luaL_Reg *functions);
+/* The userdata at `index` when it has that metatable, else NULL; raises nothing. */
+void *api_test_object(lua_State *L, int index, const char *type);
+
+/* Pushes the object `user` for `vu`; the result points at the pointer inside it. */
+struct vu **api_user_new(lua_State *L, struct vu *vu);
+
+/* Counts the Lua error that killed the user's coroutine (its error object on top), and logs the first of its kind with the traceback. */
+void api_script_error(struct vu *vu);
+
+/* Sends the exchange that was held back (vu->unsent). */
+void api_http_submit(struct vu *vu);
+/* Cancels the user's exchange; it is counted as interrupted. */
+void api_http_abandon(struct vu *vu);
+/* A finished exchange: records its figures and makes its user ready. */
+void api_http_finished(struct vm *vm, struct exchange *exchange);
+
+/* Pushes a hist object that reads `hist`, which must outlive the state. */
+void api_hist_push(lua_State *L, const struct hist *hist);
+
+#endif

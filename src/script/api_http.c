@@ -1,0 +1,311 @@
+/* core.prepare, core.send, core.marks: HTTP as Lua sees it. A request goes down in send() and comes back through api_http_finished (record, make ready) and
+ * deliver() (the results of the call). */
+#include <lauxlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "script/api.h"
+
+#define PREPARED_TYPE "luabench.prepared"
+
+enum { FIRST_BACK_OFF_MS = 10, LAST_BACK_OFF_MS = 1000 };
+
+/* What a response keeps of the times of its exchange: ns, in the form of a Lua string. */
+struct marks {
+    int64_t total, blocked, dns, connect, tls, send, wait, receive;
+    int version;
+};
+
+static bool accepted(int status)
+{
+    return status >= 200 && status < 400;
+}
+
+/* Figures */
+
+/* What a request that has a whole response adds to the figures of its name. Sources of the terms: docs/core.md. */
+static void record_response(struct name_metrics *name, const struct exchange *exchange)
+{
+    name->responses++;
+    metrics_status(name, exchange->status);
+    if (accepted(exchange->status)) {
+        name->succeeded++;
+    } else {
+        name->failed++;
+        name->errors[ERR_STATUS]++;
+    }
+    hist_record(&name->latency, exchange->finished - exchange->started);
+    hist_record(&name->service, exchange->finished - exchange->sent);
+    hist_record(&name->wait, exchange->first_byte - exchange->sent);
+    hist_record(&name->blocked, exchange->assigned - exchange->started);
+    if (exchange->connect)
+        hist_record(&name->connect, exchange->connect);
+    if (exchange->tls)
+        hist_record(&name->tls, exchange->tls);
+}
+
+static void record(const struct exchange *exchange)
+{
+    struct name_metrics *name = exchange->request->metrics;
+    name->bytes_sent += exchange->bytes_sent;
+    name->bytes_received += exchange->bytes_received;
+    name->retried += exchange->retried;
+    if (!exchange->error) {
+        record_response(name, exchange);
+        return;
+    }
+    name->errors[exchange->error]++;
+    if (exchange->error == ERR_INTERRUPTED)
+        name->interrupted++;
+    else if (exchange->error == ERR_TIMEOUT || exchange->error == ERR_CONNECT_TIMEOUT)
+        name->timed_out++;
+    else
+        name->failed++;
+}
+
+static bool failed_to_connect(enum err error)
+{
+    return error == ERR_DNS || error == ERR_CONNECT || error == ERR_CONNECT_TIMEOUT || error == ERR_TLS || error == ERR_NO_PORTS ||
+           error == ERR_NO_DESCRIPTORS;
+}
+
+/* A user whose connect failed sends nothing for a while, 10 ms doubling to 1 s, so that a closed port does not heat a core. */
+static void back_off(struct vu *vu, enum err error)
+{
+    if (!failed_to_connect(error)) {
+        vu->connect_failures = 0;
+        vu->connect_after = 0;
+        return;
+    }
+    int64_t delay = FIRST_BACK_OFF_MS;
+    for (unsigned i = 0; i < vu->connect_failures && delay < LAST_BACK_OFF_MS; i++)
+        delay *= 2;
+    vu->connect_failures++;
+    vu->connect_after = clock_ns() + (delay < LAST_BACK_OFF_MS ? delay : LAST_BACK_OFF_MS) * NS_PER_MS;
+}
+
+void api_http_finished(struct vm *vm, struct exchange *exchange)
+{
+    struct vu *vu = exchange->owner;
+    record(exchange);
+    if (!vu) {
+        pool_recycle(vm->pool, exchange);
+        return;
+    }
+    back_off(vu, exchange->error);
+    vu_ready(vu);
+}
+
+/* Preparing */
+
+static int release_prepared(lua_State *L)
+{
+    struct request **request = luaL_checkudata(L, 1, PREPARED_TYPE);
+    if (*request)
+        request_release(*request);
+    *request = NULL;
+    return 0;
+}
+
+/* prepare(scenario, method, url, lines, name, host) -> prepared, or nil and a text. */
+static int prepare(lua_State *L)
+{
+    struct vm *vm = vm_of(L);
+    size_t url_length, lines_length, name_length;
+    const char *why = "only a scenario's functions can send requests";
+    size_t scenario = (size_t)luaL_checkint(L, 1) - 1;
+    const char *method = luaL_checkstring(L, 2), *url = luaL_checklstring(L, 3, &url_length);
+    const char *lines = luaL_optlstring(L, 4, "", &lines_length), *name = luaL_checklstring(L, 5, &name_length);
+    const char *host = luaL_optstring(L, 6, NULL);
+    luaL_argcheck(L, vm->pool && scenario < vm->scenario_count, 1, why);
+    struct request **prepared = lua_newuserdata(L, sizeof *prepared);
+    *prepared = NULL;
+    luaL_getmetatable(L, PREPARED_TYPE);
+    lua_setmetatable(L, -2);
+    *prepared = request_new(vm->pool, method, url, url_length, lines, lines_length, host, &why);
+    if (!*prepared) {
+        lua_pushnil(L);
+        lua_pushstring(L, why);
+        return 2;
+    }
+    (*prepared)->metrics = metrics_name(vm->metrics, scenario, name, name_length);
+    return 1;
+}
+
+/* Sending */
+
+static void submit(struct vu *vu, struct exchange *exchange, int64_t now)
+{
+    exchange->started = exchange->intended = now;
+    exchange->deadline = ns_after(now, exchange->deadline); /* a timeout until now */
+    ((struct name_metrics *)exchange->request->metrics)->started++;
+    pool_submit(vu->vm->pool, vu->client, exchange);
+}
+
+void api_http_submit(struct vu *vu)
+{
+    vu->unsent = false;
+    submit(vu, vu->exchange, clock_ns());
+}
+
+void api_http_abandon(struct vu *vu)
+{
+    struct exchange *exchange = vu->exchange;
+    vu->exchange = NULL;
+    if (vu->unsent) {
+        vu->unsent = false;
+        pool_recycle(vu->vm->pool, exchange);
+        return;
+    }
+    exchange->owner = NULL;
+    if (exchange->finished) /* reaped, and waiting to be delivered */
+        pool_recycle(vu->vm->pool, exchange);
+    else
+        pool_cancel(vu->vm->pool, exchange, ERR_INTERRUPTED);
+}
+
+static void push_marks(lua_State *L, const struct exchange *exchange)
+{
+    struct marks marks;
+    memset(&marks, 0, sizeof marks); /* padding too: the bytes become a string */
+    marks.total = exchange->finished - exchange->started;
+    marks.blocked = exchange->assigned ? exchange->assigned - exchange->started : marks.total;
+    marks.dns = exchange->dns;
+    marks.connect = exchange->connect;
+    marks.tls = exchange->tls;
+    if (exchange->sent)
+        marks.send = exchange->sent - exchange->assigned - exchange->dns - exchange->connect - exchange->tls;
+    if (exchange->first_byte) {
+        marks.wait = exchange->first_byte - exchange->sent;
+        marks.receive = exchange->finished - exchange->first_byte;
+    }
+    marks.version = exchange->minor_version;
+    lua_pushlstring(L, (const char *)&marks, sizeof marks);
+}
+
+static void push_buf(lua_State *L, const struct buf *buf)
+{
+    lua_pushlstring(L, buf->length ? buf->data : "", buf->length);
+}
+
+static int push_response(lua_State *L, const struct exchange *exchange)
+{
+    bool whole = !exchange->error, good = whole && accepted(exchange->status);
+    lua_pushinteger(L, whole ? exchange->status : 0);
+    lua_pushboolean(L, good);
+    if (good)
+        lua_pushnil(L);
+    else
+        lua_pushstring(L, err_name(whole ? ERR_STATUS : exchange->error));
+    lua_pushnumber(L, (lua_Number)exchange->body_size);
+    if (whole) {
+        push_buf(L, &exchange->body);
+        push_buf(L, &exchange->head);
+    } else {
+        lua_pushliteral(L, "");
+        lua_pushnil(L);
+    }
+    push_marks(L, exchange);
+    if (good)
+        return 7;
+    if (whole)
+        lua_pushfstring(L, "status %d", exchange->status);
+    else
+        lua_pushfstring(L, exchange->text[0] ? "%s: %s" : "%s", err_text(exchange->error), exchange->text);
+    return 8;
+}
+
+static int deliver(struct vu *vu, lua_State *L)
+{
+    struct exchange *exchange = vu->exchange;
+    vu->exchange = NULL;
+    int count = push_response(L, exchange);
+    pool_recycle(vu->vm->pool, exchange);
+    return count;
+}
+
+static int64_t timeout_argument(lua_State *L, int argument, const struct http_plan *http)
+{
+    if (lua_isnoneornil(L, argument))
+        return http->timeout;
+    double seconds = luaL_checknumber(L, argument);
+    luaL_argcheck(L, seconds > 0, argument, "a timeout above 0 expected");
+    return ns_from_seconds(seconds);
+}
+
+/* send(prepared, lines, body, timeout); waits. The strings stay alive as arguments on the coroutine's stack. */
+static int send_request(lua_State *L)
+{
+    struct request **prepared = lua_touserdata(L, 1);
+    struct vu *vu = vu_that_waits(L);
+    luaL_argcheck(L, prepared && *prepared, 1, "a prepared request expected");
+    size_t lines_length = 0, content_length = 0;
+    const char *lines = luaL_optlstring(L, 2, NULL, &lines_length), *content = luaL_optlstring(L, 3, NULL, &content_length);
+    int64_t timeout = timeout_argument(L, 4, &vu->scenario->plan->http);
+
+    struct exchange *exchange = pool_exchange(vu->vm->pool);
+    exchange->request = request_hold(*prepared);
+    exchange->lines = lines;
+    exchange->lines_length = lines_length;
+    exchange->content = content;
+    exchange->content_length = content_length;
+    exchange->deadline = timeout;
+    exchange->max_body = vu->scenario->plan->http.max_body;
+    exchange->owner = vu;
+    vu->exchange = exchange;
+    int64_t now = clock_ns();
+    vu->unsent = vu->connect_after > now;
+    if (vu->unsent)
+        timers_set(&vu->vm->loop->timers, &vu->timer, vu->connect_after);
+    else
+        submit(vu, exchange, now);
+    return vu_wait(L, vu, deliver);
+}
+
+/* Looking at marks */
+
+static const struct marks *check_marks(lua_State *L)
+{
+    size_t length;
+    const char *bytes = luaL_checklstring(L, 1, &length);
+    luaL_argcheck(L, length == sizeof(struct marks), 1, "marks expected");
+    return (const struct marks *)bytes;
+}
+
+static int marks_table(lua_State *L)
+{
+    struct marks marks = *check_marks(L);
+    const struct {
+        const char *name;
+        int64_t ns;
+    } fields[] = {
+        { "total", marks.total }, { "blocked", marks.blocked }, { "dns", marks.dns },   { "connect", marks.connect },
+        { "tls", marks.tls },     { "send", marks.send },       { "wait", marks.wait }, { "receive", marks.receive },
+    };
+    lua_createtable(L, 0, sizeof fields / sizeof *fields);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        lua_pushnumber(L, ns_to_seconds(fields[i].ns));
+        lua_setfield(L, -2, fields[i].name);
+    }
+    return 1;
+}
+
+static int version(lua_State *L)
+{
+    int minor = check_marks(L)->version;
+    lua_pushstring(L, minor == 20 ? "2" : minor == 0 ? "1.0" : "1.1");
+    return 1;
+}
+
+void api_http_open(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        { "prepare", prepare }, { "send", send_request }, { "marks", marks_table }, { "version", version }, { NULL, NULL },
+    };
+    api_register(L, functions);
+    luaL_newmetatable(L, PREPARED_TYPE);
+    lua_pushcfunction(L, release_prepared);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
+}

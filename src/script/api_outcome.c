@@ -1,0 +1,181 @@
+/* Checks, failures, script errors, and the object `user`: what an iteration has to say about itself. */
+#include <lauxlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "script/api.h"
+
+#define USER_TYPE "luabench.user"
+
+/* check(name, passed, why): the counter is found by the name in a table of this state (upvalue 2), so that a check costs one lookup. */
+static int check(lua_State *L)
+{
+    struct vm *vm = vm_of(L);
+    lua_settop(L, 3);
+    if (!vm->metrics)
+        return luaL_error(L, "check() can only be called while the scenario runs");
+    lua_pushvalue(L, 1);
+    lua_rawget(L, lua_upvalueindex(2));
+    struct check_metrics *counter = lua_touserdata(L, -1);
+    if (!counter) {
+        size_t length;
+        const char *name = luaL_checklstring(L, 1, &length);
+        counter = metrics_check(vm->metrics, name, length);
+        lua_pushvalue(L, 1);
+        lua_pushlightuserdata(L, counter);
+        lua_rawset(L, lua_upvalueindex(2));
+    }
+    if (lua_toboolean(L, 2)) {
+        counter->passes++;
+    } else {
+        counter->fails++;
+        size_t length;
+        const char *why = lua_isstring(L, 3) ? lua_tolstring(L, 3, &length) : NULL;
+        if (why && !counter->why)
+            counter->why = mem_text(why, length);
+    }
+    return 0;
+}
+
+static int raise_ending(lua_State *L, enum ending ending)
+{
+    if (lua_isnoneornil(L, 1)) {
+        lua_settop(L, 0);
+        lua_pushliteral(L, "");
+    }
+    luaL_checkstring(L, 1);
+    lua_settop(L, 1);
+    return vu_raise(L, ending);
+}
+
+static int fail(lua_State *L)
+{
+    return raise_ending(L, ENDING_FAIL);
+}
+
+static int stop_user(lua_State *L)
+{
+    return raise_ending(L, ENDING_STOP_USER);
+}
+
+static int stop_run(lua_State *L)
+{
+    return raise_ending(L, ENDING_STOP_RUN);
+}
+
+static int scenario(lua_State *L)
+{
+    struct vu *vu = vu_running(L);
+    if (!vu)
+        return 0;
+    lua_pushinteger(L, (lua_Integer)vu->scenario_index + 1);
+    return 1;
+}
+
+/* `user` */
+
+static struct vu *check_user(lua_State *L)
+{
+    struct vu **handle = luaL_checkudata(L, 1, USER_TYPE);
+    if (!*handle)
+        luaL_error(L, "this user has ended");
+    return *handle;
+}
+
+static int user_index(lua_State *L)
+{
+    struct vu *vu = check_user(L);
+    const char *key = lua_tostring(L, 2);
+    if (!key)
+        lua_pushnil(L);
+    else if (!strcmp(key, "vars"))
+        lua_getfenv(L, 1);
+    else if (!strcmp(key, "id"))
+        lua_pushnumber(L, (lua_Number)vu->id);
+    else if (!strcmp(key, "iteration"))
+        lua_pushnumber(L, (lua_Number)vu->iteration);
+    else if (!strcmp(key, "sequence"))
+        lua_pushnumber(L, (lua_Number)vu->sequence);
+    else if (!strcmp(key, "scenario"))
+        lua_pushstring(L, vu->scenario->plan->name);
+    else
+        return luaL_error(L, "user has no field `%s`; your own values belong into user.vars, as user.vars.%s", key, key);
+    return 1;
+}
+
+static int user_newindex(lua_State *L)
+{
+    const char *key = lua_tostring(L, 2);
+    if (!strcmp(key ? key : "", "vars") && lua_istable(L, 3)) {
+        lua_setfenv(L, 1);
+        return 0;
+    }
+    return luaL_error(L, "user.%s cannot be assigned; use user.vars.%s", key ? key : "?", key ? key : "?");
+}
+
+static int user_text(lua_State *L)
+{
+    struct vu **handle = luaL_checkudata(L, 1, USER_TYPE);
+    if (*handle)
+        lua_pushfstring(L, "user %d", (int)(*handle)->id);
+    else
+        lua_pushliteral(L, "user that has ended");
+    return 1;
+}
+
+struct vu **api_user_new(lua_State *L, struct vu *vu)
+{
+    struct vu **handle = lua_newuserdata(L, sizeof *handle);
+    *handle = vu;
+    if (luaL_newmetatable(L, USER_TYPE)) {
+        static const luaL_Reg methods[] = { { "__index", user_index }, { "__newindex", user_newindex }, { "__tostring", user_text }, { NULL, NULL } };
+        luaL_register(L, NULL, methods);
+        lua_pushboolean(L, 0);
+        lua_setfield(L, -2, "__metatable");
+    }
+    lua_setmetatable(L, -2);
+    lua_newtable(L);
+    lua_setfenv(L, -2);
+    return handle;
+}
+
+/* Lua errors */
+
+/* Moves the error object from the coroutine to the main stack, as a text. */
+static const char *error_text(lua_State *L, lua_State *co)
+{
+    lua_getglobal(L, "tostring");
+    lua_pushvalue(co, -1);
+    lua_xmove(co, L, 1);
+    if (lua_pcall(L, 1, 1, 0) || !lua_isstring(L, -1))
+        return "(error object that has no text)";
+    return lua_tostring(L, -1);
+}
+
+void api_script_error(struct vu *vu)
+{
+    struct vm *vm = vu->vm;
+    int top = lua_gettop(vm->L);
+    const char *text = error_text(vm->L, vu->co);
+    luaL_traceback(vm->L, vu->co, text, 0);
+    const char *traceback = lua_tostring(vm->L, -1);
+    if (metrics_script_error(vm->metrics, vu->scenario_index, text, traceback) && vm->log) {
+        struct buf line = { 0 };
+        buf_printf(&line, "scenario \"%s\": %s", vu->scenario->plan->name, traceback);
+        vm->log(vm->log_context, line.data, line.length);
+        buf_free(&line);
+    }
+    lua_settop(vm->L, top);
+}
+
+void api_outcome_open(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        { "fail", fail }, { "stop_user", stop_user }, { "stop_run", stop_run }, { "scenario", scenario }, { NULL, NULL },
+    };
+    api_register(L, functions);
+    lua_pushlightuserdata(L, vm_of(L));
+    lua_newtable(L);
+    lua_pushcclosure(L, check, 2);
+    lua_setfield(L, -2, "check");
+}

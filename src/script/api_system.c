@@ -1,0 +1,75 @@
+/* core.log, core.write, core.terminal, core.cores: the little that Lua needs of the system. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <lauxlib.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "script/api.h"
+
+/* log(level, text): a line of the script's. At load time the control state shows it, and the workers' states, which load the same script
+ * again, are silent. */
+static int log_line(lua_State *L)
+{
+    struct vm *vm = vm_of(L);
+    size_t length;
+    luaL_checkstring(L, 1);
+    const char *text = luaL_checklstring(L, 2, &length);
+    if (vm->log)
+        vm->log(vm->log_context, text, length);
+    else if (vm->role == VM_CONTROL)
+        fprintf(stderr, "%s\n", text);
+    return 0;
+}
+
+static int write_all(lua_State *L)
+{
+    size_t length;
+    int fd = luaL_checkint(L, 1);
+    const char *text = luaL_checklstring(L, 2, &length);
+    while (length) {
+        ssize_t n = write(fd, text, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            lua_pushnil(L);
+            lua_pushstring(L, strerror(errno));
+            return 2;
+        }
+        text += n;
+        length -= (size_t)n;
+    }
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+static int terminal(lua_State *L)
+{
+    struct winsize size;
+    int fd = luaL_checkint(L, 1);
+    if (!isatty(fd))
+        return 0;
+    bool known = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    lua_pushinteger(L, known ? size.ws_col : 80);
+    return 1;
+}
+
+static int cores(lua_State *L)
+{
+    cpu_set_t set;
+    lua_pushinteger(L, sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1);
+    return 1;
+}
+
+void api_system_open(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        { "log", log_line }, { "write", write_all }, { "terminal", terminal }, { "cores", cores }, { NULL, NULL },
+    };
+    api_register(L, functions);
+    lua_pushliteral(L, LUABENCH_SHARE);
+    lua_setfield(L, -2, "root");
+}

@@ -1,0 +1,60 @@
+/* What the command line and the script ask for, as plain C data: the part of the plan (docs/core.md) that the core acts upon. Options are parsed and checked
+ * in Lua, where scripts and the command line share one description of every key; here they are only read. */
+#ifndef LUABENCH_SCRIPT_PLAN_H
+#define LUABENCH_SCRIPT_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NO_LIMIT UINT64_MAX
+
+struct http_plan {
+    int64_t timeout;                  /* ns, from the call to the last byte */
+    int64_t connect_timeout;          /* ns */
+    size_t max_body;                  /* bytes */
+    unsigned connections_per_user;    /* to one origin */
+    uint64_t requests_per_connection; /* 0: no limit */
+    bool keep_alive, retry, lenient;
+};
+
+struct scenario_plan {
+    char *name;
+    char *where; /* "script.lua:12" */
+    unsigned users;
+    int64_t duration;             /* ns; NS_NEVER: none */
+    uint64_t iterations;          /* in total; NO_LIMIT: none */
+    uint64_t iterations_per_user; /* NO_LIMIT: none */
+    int64_t ramp_up, start_after, graceful_stop; /* ns */
+    struct http_plan http;
+};
+
+enum progress { PROGRESS_NONE, PROGRESS_LINES, PROGRESS_BLOCK };
+
+struct plan {
+    unsigned threads;       /* 0: as many as sensible */
+    int64_t script_timeout; /* ns */
+    int64_t interval;       /* ns between progress lines */
+    enum progress progress;
+    struct scenario_plan *scenarios;
+    size_t scenario_count;
+};
+
+enum action { ACTION_EXIT, ACTION_SERVE, ACTION_RUN };
+
+/* What the command line asks for. */
+struct command {
+    enum action action;
+    int status; /* ACTION_EXIT: the exit status */
+    char *host; /* ACTION_SERVE; owned */
+    int port, threads;
+    struct plan plan; /* ACTION_RUN */
+};
+
+struct lua_State;
+
+/* Reads the command table on top of the stack. NULL, or which field is wrong (a bug in lua/, not a user's mistake). */
+const char *command_read(struct lua_State *L, struct command *command);
+void command_free(struct command *command);
+
+#endif

@@ -1,0 +1,315 @@
+#define _GNU_SOURCE
+#include "script/results.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "script/api.h"
+
+/* The setters below set a field of the table on top of the stack. */
+
+static void set_count(lua_State *L, const char *key, uint64_t value)
+{
+    lua_pushnumber(L, (lua_Number)value);
+    lua_setfield(L, -2, key);
+}
+
+static void set_number(lua_State *L, const char *key, double value)
+{
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, key);
+}
+
+static void set_text(lua_State *L, const char *key, const char *text)
+{
+    lua_pushstring(L, text); /* NULL becomes nil */
+    lua_setfield(L, -2, key);
+}
+
+static void set_bool(lua_State *L, const char *key, bool value)
+{
+    lua_pushboolean(L, value);
+    lua_setfield(L, -2, key);
+}
+
+static void set_hist(lua_State *L, const char *key, const struct hist *hist)
+{
+    api_hist_push(L, hist);
+    lua_setfield(L, -2, key);
+}
+
+static void push_errors(lua_State *L, const uint64_t *errors)
+{
+    lua_newtable(L);
+    for (int i = 1; i < ERR_COUNT; i++)
+        if (errors[i])
+            set_count(L, err_name(i), errors[i]);
+}
+
+static void push_named(lua_State *L, const struct name_metrics *name)
+{
+    lua_newtable(L);
+    set_text(L, "name", name->name);
+    set_count(L, "started", name->started);
+    set_count(L, "succeeded", name->succeeded);
+    set_count(L, "failed", name->failed);
+    set_count(L, "timed_out", name->timed_out);
+    set_count(L, "interrupted", name->interrupted);
+    set_count(L, "retried", name->retried);
+    set_count(L, "redirected", name->redirected);
+    set_count(L, "responses", name->responses);
+    set_count(L, "bytes_sent", name->bytes_sent);
+    set_count(L, "bytes_received", name->bytes_received);
+    push_errors(L, name->errors);
+    lua_setfield(L, -2, "errors");
+    lua_newtable(L);
+    for (size_t i = 0; i < name->status_count; i++) {
+        lua_pushnumber(L, (lua_Number)name->statuses[i].count);
+        lua_rawseti(L, -2, name->statuses[i].status);
+    }
+    lua_setfield(L, -2, "statuses");
+    set_hist(L, "latency", &name->latency);
+    set_hist(L, "latency_from_intended", &name->latency_from_intended);
+    set_hist(L, "service", &name->service);
+    set_hist(L, "wait", &name->wait);
+    set_hist(L, "blocked", &name->blocked);
+    set_hist(L, "connect", &name->connect);
+    set_hist(L, "tls", &name->tls);
+}
+
+/* A name_metrics that Lua owns, for sums that exist only here. */
+static struct name_metrics *new_sum(lua_State *L)
+{
+    struct name_metrics *sum = lua_newuserdata(L, sizeof *sum);
+    memset(sum, 0, sizeof *sum);
+    luaL_ref(L, LUA_REGISTRYINDEX); /* lives as long as the state: hist objects point into it */
+    return sum;
+}
+
+static void push_iterations(lua_State *L, const struct iteration_counts *counts)
+{
+    lua_newtable(L);
+    set_count(L, "scheduled", counts->scheduled);
+    set_count(L, "completed", counts->completed);
+    set_count(L, "failed", counts->failed);
+    set_count(L, "interrupted", counts->interrupted);
+    set_count(L, "dropped", counts->dropped);
+    set_count(L, "expired", counts->expired);
+}
+
+static void push_connections(lua_State *L, const struct connection_counts *counts)
+{
+    lua_newtable(L);
+    set_count(L, "opened", counts->opened);
+    set_count(L, "reused", counts->reused);
+    set_count(L, "closed_by_peer", counts->closed_by_peer);
+    set_count(L, "max_open", counts->max_open);
+}
+
+static void push_scenario(lua_State *L, const struct scenario_metrics *scenario, int64_t duration, struct name_metrics *total)
+{
+    struct name_metrics *sum = new_sum(L);
+    lua_newtable(L);
+    set_text(L, "name", scenario->name);
+    set_count(L, "users_max", scenario->users_max);
+    set_number(L, "duration", ns_to_seconds(duration));
+    push_iterations(L, &scenario->iterations);
+    lua_setfield(L, -2, "iterations");
+    push_connections(L, &scenario->connections);
+    lua_setfield(L, -2, "connections");
+    set_hist(L, "iteration_duration", &scenario->iteration_duration);
+    lua_newtable(L);
+    for (size_t i = 0; i < scenario->name_count; i++) {
+        push_named(L, scenario->names[i]);
+        lua_rawseti(L, -2, (int)i + 1);
+        name_metrics_merge(sum, scenario->names[i]);
+    }
+    lua_setfield(L, -2, "names");
+    push_named(L, sum);
+    lua_setfield(L, -2, "total");
+    name_metrics_merge(total, sum);
+}
+
+static void push_scenarios(lua_State *L, const struct results *results)
+{
+    struct name_metrics *total = new_sum(L);
+    lua_newtable(L);
+    for (size_t i = 0; i < results->metrics->scenario_count; i++) {
+        push_scenario(L, &results->metrics->scenarios[i], results->durations[i], total);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    lua_setfield(L, -2, "scenarios");
+    push_named(L, total);
+    lua_setfield(L, -2, "total");
+}
+
+static void push_checks(lua_State *L, const struct metrics *metrics)
+{
+    lua_newtable(L);
+    for (size_t i = 0; i < metrics->check_count; i++) {
+        const struct check_metrics *check = metrics->checks[i];
+        lua_newtable(L);
+        set_text(L, "name", check->name);
+        set_count(L, "passes", check->passes);
+        set_count(L, "fails", check->fails);
+        set_text(L, "why", check->why);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    lua_setfield(L, -2, "checks");
+}
+
+static void push_script_errors(lua_State *L, const struct metrics *metrics)
+{
+    lua_newtable(L);
+    set_count(L, "count", metrics->script_error_count);
+    lua_newtable(L);
+    for (size_t i = 0; i < metrics->script_error_kinds; i++) {
+        const struct script_error *error = &metrics->script_errors[i];
+        lua_newtable(L);
+        set_text(L, "scenario", error->scenario);
+        set_text(L, "text", error->text);
+        set_text(L, "traceback", error->traceback);
+        set_count(L, "count", error->count);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    lua_setfield(L, -2, "kinds");
+    lua_setfield(L, -2, "script_errors");
+}
+
+static void push_texts(lua_State *L, const char *const *texts, size_t count)
+{
+    lua_newtable(L);
+    for (size_t i = 0; i < count; i++) {
+        lua_pushstring(L, texts[i]);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+}
+
+static void push_failures(lua_State *L, const struct metrics *metrics)
+{
+    lua_newtable(L);
+    set_count(L, "count", metrics->failed_on_purpose);
+    push_texts(L, (const char *const *)metrics->failures, metrics->failure_count);
+    lua_setfield(L, -2, "texts");
+    lua_setfield(L, -2, "failures");
+}
+
+static void push_series(lua_State *L, const struct results *results)
+{
+    lua_newtable(L);
+    for (size_t i = 0; i < results->series_count; i++) {
+        const struct second *second = &results->series[i];
+        lua_newtable(L);
+        set_number(L, "time", second->time);
+        set_count(L, "users", second->users);
+        set_count(L, "requests", second->requests);
+        set_count(L, "errors", second->errors);
+        set_hist(L, "latency", &second->latency);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    lua_setfield(L, -2, "series");
+}
+
+/* The processor's name as the kernel knows it. */
+static void cpu_model(char *name, size_t size)
+{
+    char line[256];
+    snprintf(name, size, "unknown");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) || !value)
+            continue;
+        value[strcspn(value, "\n")] = '\0';
+        snprintf(name, size, "%s", value + 2);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+static void push_machine(lua_State *L)
+{
+    char cpu[200];
+    struct utsname system;
+    struct sysinfo memory;
+    cpu_model(cpu, sizeof cpu);
+    lua_newtable(L);
+    set_count(L, "cores", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+    set_text(L, "cpu", cpu);
+    if (!sysinfo(&memory))
+        set_count(L, "memory", (uint64_t)memory.totalram * memory.mem_unit);
+    if (!uname(&system)) {
+        set_text(L, "kernel", system.release);
+        set_text(L, "hostname", system.nodename);
+    }
+    lua_setfield(L, -2, "machine");
+}
+
+static void push_generator(lua_State *L, const struct results *results)
+{
+    lua_newtable(L);
+    set_count(L, "threads", results->threads);
+    set_number(L, "cpu_seconds", ns_to_seconds(results->cpu));
+    set_number(L, "cpu", results->duration > 0 ? (double)results->cpu / (double)results->duration / results->threads : 0);
+    set_hist(L, "lag", results->lag);
+    lua_setfield(L, -2, "generator");
+}
+
+static void push_stuck(lua_State *L, const struct stuck *stuck)
+{
+    lua_newtable(L);
+    set_text(L, "scenario", stuck->scenario);
+    set_text(L, "where", stuck->where);
+    lua_setfield(L, -2, "stuck");
+}
+
+void results_push(lua_State *L, const struct results *results)
+{
+    lua_newtable(L);
+    set_count(L, "started", (uint64_t)results->started_at);
+    set_number(L, "duration", ns_to_seconds(results->duration));
+    set_bool(L, "interrupted", results->interrupted);
+    set_text(L, "stopped", results->stopped);
+    set_text(L, "unbalanced", results->unbalanced);
+    if (results->stuck)
+        push_stuck(L, results->stuck);
+    push_machine(L);
+    push_scenarios(L, results);
+    push_checks(L, results->metrics);
+    push_script_errors(L, results->metrics);
+    push_failures(L, results->metrics);
+    push_series(L, results);
+    push_generator(L, results);
+    push_texts(L, results->notices, results->notice_count);
+    lua_setfield(L, -2, "notices");
+}
+
+void live_state_push(lua_State *L, const struct live_state *state)
+{
+    lua_newtable(L);
+    set_number(L, "elapsed", ns_to_seconds(state->elapsed));
+    if (state->duration != NS_NEVER)
+        set_number(L, "duration", ns_to_seconds(state->duration));
+    if (state->progress >= 0)
+        set_number(L, "progress", state->progress);
+    set_text(L, "phase", state->stopping ? "stopping" : "run");
+    set_number(L, "rate", state->rate);
+    set_count(L, "users", state->totals->users);
+    set_count(L, "started", state->totals->started);
+    set_count(L, "responses", state->totals->responses);
+    set_count(L, "dropped", state->totals->dropped);
+    push_errors(L, state->totals->errors);
+    lua_setfield(L, -2, "errors");
+    if (state->latency && state->latency->count) {
+        set_number(L, "p50", hist_quantile(state->latency, 0.5) / 1e9);
+        set_number(L, "p99", hist_quantile(state->latency, 0.99) / 1e9);
+    }
+}

@@ -1,0 +1,274 @@
+#include "script/vm.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "script/api.h"
+#include "script/embedded.h"
+#include "script/results.h"
+#include "script/vu.h"
+
+enum { EXIT_BUG = 70 };
+
+struct vm *vm_of(lua_State *L)
+{
+    return lua_touserdata(L, lua_upvalueindex(1));
+}
+
+static int traceback(lua_State *L)
+{
+    const char *text = lua_tostring(L, 1);
+    luaL_traceback(L, L, text ? text : "(error object without a text)", 1);
+    return 1;
+}
+
+/* lua_pcall with a traceback: the one protected call of the core. On an error its text with traceback is left in place of the results. */
+static bool call(lua_State *L, int arguments, int results)
+{
+    int function = lua_gettop(L) - arguments;
+    lua_pushcfunction(L, traceback);
+    lua_insert(L, function);
+    int status = lua_pcall(L, arguments, results, function);
+    lua_remove(L, function);
+    return !status;
+}
+
+/* A bug in our own Lua code: says so with the traceback on top of the stack, and pops it. */
+static int report_bug(lua_State *L)
+{
+    fprintf(stderr, "luabench: internal error: %s\n", lua_tostring(L, -1));
+    lua_pop(L, 1);
+    return EXIT_BUG;
+}
+
+/* Pushes require(module)[function]. */
+static bool push_function(lua_State *L, const char *module, const char *function)
+{
+    lua_getglobal(L, "require");
+    lua_pushstring(L, module);
+    if (!call(L, 1, 1))
+        return false;
+    lua_getfield(L, -1, function);
+    lua_remove(L, -2);
+    return true;
+}
+
+/* Opening */
+
+/* package.preload of an embedded module; upvalue 1: its struct. */
+static int load_embedded(lua_State *L)
+{
+    const struct embedded_module *module = lua_touserdata(L, lua_upvalueindex(1));
+    if (luaL_loadbuffer(L, module->text, module->size, module->chunk))
+        return lua_error(L);
+    lua_pushstring(L, module->name);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+static void preload(lua_State *L, const char *name, lua_CFunction loader, void *upvalue)
+{
+    lua_pushlightuserdata(L, upvalue);
+    lua_pushcclosure(L, loader, 1);
+    lua_setfield(L, -2, name);
+}
+
+/* Runs protected: opens the libraries and announces our modules. */
+static int open_state(lua_State *L)
+{
+    struct vm *vm = lua_touserdata(L, 1);
+    luaL_openlibs(L);
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "preload");
+    preload(L, "luabench.core", api_open, vm);
+    for (const struct embedded_module *module = embedded_modules; module->name; module++)
+        preload(L, module->name, load_embedded, (void *)module);
+    lua_newtable(L);
+    vm->anchors = luaL_ref(L, LUA_REGISTRYINDEX);
+    return 0;
+}
+
+struct vm *vm_new(enum vm_role role)
+{
+    struct vm *vm = mem_zero(sizeof *vm);
+    vm->role = role;
+    vm->command = LUA_NOREF;
+    link_init(&vm->ready);
+    link_init(&vm->yielded);
+    vm->L = luaL_newstate();
+    if (!vm->L || lua_cpcall(vm->L, open_state, vm)) {
+        fprintf(stderr, "luabench: a Lua state cannot be made: %s\n", vm->L ? lua_tostring(vm->L, -1) : "out of memory");
+        abort();
+    }
+    return vm;
+}
+
+void vm_free(struct vm *vm)
+{
+    if (!vm)
+        return;
+    lua_close(vm->L);
+    hist_free(&vm->lag);
+    free(vm->scenarios);
+    free(vm->free_slots);
+    free(vm->stop_text);
+    free(vm);
+}
+
+/* The command */
+
+void vm_command(struct vm *vm, int argc, char **argv, struct command *command)
+{
+    lua_State *L = vm->L;
+    *command = (struct command){ .action = ACTION_EXIT, .status = EXIT_BUG };
+    if (!push_function(L, "luabench.main", "command")) {
+        report_bug(L);
+        return;
+    }
+    lua_createtable(L, argc, 0);
+    for (int i = 1; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i);
+    }
+    lua_pushstring(L, vm->role == VM_CONTROL ? "control" : "worker");
+    if (!call(L, 2, 1)) {
+        report_bug(L);
+        return;
+    }
+    const char *wrong = command_read(L, command);
+    if (wrong) {
+        fprintf(stderr, "luabench: internal error: luabench.main: %s\n", wrong);
+        command_free(command);
+        command->status = EXIT_BUG;
+    }
+    vm->command = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+/* The reference of scenarios[index].run; LUA_NOREF when it is no function. */
+static int run_function(lua_State *L, size_t index)
+{
+    int reference = LUA_NOREF;
+    lua_rawgeti(L, -1, (int)index + 1);
+    lua_getfield(L, -1, "run");
+    if (lua_isfunction(L, -1))
+        reference = luaL_ref(L, LUA_REGISTRYINDEX);
+    else
+        lua_pop(L, 1);
+    lua_pop(L, 1);
+    return reference;
+}
+
+static void attach_scenario(struct vm_scenario *scenario, const struct scenario_plan *plan, struct scenario_metrics *metrics)
+{
+    scenario->plan = plan;
+    scenario->metrics = metrics;
+    scenario->client_options = (struct client_options){
+        .connections = plan->http.connections_per_user,
+        .keep_alive = plan->http.keep_alive,
+        .retry = plan->http.retry,
+        .lenient = plan->http.lenient,
+        .requests_per_connection = plan->http.requests_per_connection,
+        .connect_timeout = plan->http.connect_timeout,
+    };
+}
+
+bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct pool *pool, struct metrics *metrics)
+{
+    lua_State *L = vm->L;
+    vm->loop = loop;
+    vm->pool = pool;
+    vm->metrics = metrics;
+    vm->scenario_count = plan->scenario_count;
+    vm->scenarios = mem_array(plan->scenario_count, sizeof *vm->scenarios);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm->command);
+    lua_getfield(L, -1, "scenarios");
+    bool same = lua_istable(L, -1) && lua_objlen(L, -1) == plan->scenario_count;
+    for (size_t i = 0; same && i < plan->scenario_count; i++) {
+        attach_scenario(&vm->scenarios[i], &plan->scenarios[i], &metrics->scenarios[i]);
+        vm->scenarios[i].run = run_function(L, i);
+        same = vm->scenarios[i].run != LUA_NOREF;
+    }
+    lua_settop(L, 0);
+    return same;
+}
+
+/* The turn */
+
+void vm_reap(struct vm *vm)
+{
+    struct exchange *exchange;
+    while ((exchange = pool_reap(vm->pool)))
+        api_http_finished(vm, exchange);
+}
+
+struct vu *vm_next(struct vm *vm)
+{
+    struct link *link = list_shift(&vm->ready);
+    return link ? container_of(link, struct vu, link) : NULL;
+}
+
+void vm_polled(struct vm *vm)
+{
+    list_splice(&vm->ready, &vm->yielded);
+}
+
+bool vm_busy(const struct vm *vm)
+{
+    return !list_empty(&vm->ready) || !list_empty(&vm->yielded) || pool_finished(vm->pool);
+}
+
+/* The control state's calls */
+
+int vm_finish(struct vm *vm, const struct results *results)
+{
+    lua_State *L = vm->L;
+    if (!push_function(L, "luabench.main", "finish"))
+        return report_bug(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm->command);
+    results_push(L, results);
+    if (!call(L, 2, 1))
+        return report_bug(L);
+    int status = lua_isnumber(L, -1) ? (int)lua_tointeger(L, -1) : EXIT_BUG;
+    lua_pop(L, 1);
+    return status;
+}
+
+/* Pushes luabench.live's `function` and the plan; false after saying what is wrong. */
+static bool push_live(struct vm *vm, const char *function)
+{
+    if (!push_function(vm->L, "luabench.live", function)) {
+        report_bug(vm->L);
+        return false;
+    }
+    lua_rawgeti(vm->L, LUA_REGISTRYINDEX, vm->command);
+    return true;
+}
+
+void vm_live_update(struct vm *vm, const struct live_state *state)
+{
+    if (!push_live(vm, "update"))
+        return;
+    live_state_push(vm->L, state);
+    if (!call(vm->L, 2, 0))
+        report_bug(vm->L);
+}
+
+void vm_live_notice(struct vm *vm, const char *text, size_t length)
+{
+    if (!push_live(vm, "notice"))
+        return;
+    lua_pushlstring(vm->L, text, length);
+    if (!call(vm->L, 2, 0))
+        report_bug(vm->L);
+}
+
+void vm_live_done(struct vm *vm)
+{
+    if (push_live(vm, "done") && !call(vm->L, 1, 0))
+        report_bug(vm->L);
+}

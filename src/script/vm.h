@@ -1,0 +1,95 @@
+/* A Lua state and what the core keeps beside it. The only lua_newstate, and the only place where C calls Lua outside of a user's coroutine: every
+ * such call is protected and has a traceback.
+ *
+ * A control state knows the command line and makes the reports; a worker state runs users (docs/core.md). Users are driven by the worker:
+ * vm_reap and timers put them into the ready queue, vm_next hands them out, vu_resume runs one slice. Nothing here calls upwards. */
+#ifndef LUABENCH_SCRIPT_VM_H
+#define LUABENCH_SCRIPT_VM_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "http/pool.h"
+#include "metrics/metrics.h"
+#include "net/loop.h"
+#include "script/plan.h"
+
+struct lua_State;
+struct vu;
+struct results;
+struct live_state;
+
+enum vm_role { VM_CONTROL, VM_WORKER };
+
+/* A line that a script wrote, on its way to the terminal. */
+typedef void vm_log(void *context, const char *text, size_t length);
+
+/* What the users of one scenario have in common on one worker. */
+struct vm_scenario {
+    const struct scenario_plan *plan;
+    struct client_options client_options;
+    struct pool_counts connections;
+    struct scenario_metrics *metrics;
+    int run; /* reference of the function `run` */
+};
+
+struct vm {
+    struct lua_State *L;
+    enum vm_role role;
+    int command; /* reference of the table that luabench.main's `command` returned */
+
+    /* worker states only, from vm_attach on */
+    struct loop *loop;
+    struct pool *pool;
+    struct metrics *metrics;
+    struct vm_scenario *scenarios;
+    size_t scenario_count;
+    struct hist lag;         /* ns by which sleeping users were woken late */
+    struct link ready;       /* users that can be resumed */
+    struct link yielded;     /* users whose iteration ended without waiting: ready after the next poll */
+    struct vu *running;      /* the user whose slice it is, or NULL */
+    int anchors;             /* reference of the table that keeps coroutines and user objects alive */
+    unsigned *free_slots;    /* of that table */
+    size_t free_slot_count, slot_count;
+    vm_log *log;             /* where lines of scripts go, with its context; may be called from this state's thread */
+    void *log_context;
+    char *stop_text;         /* stop_run(text) was called; owned */
+
+    /* read by the runner's thread: has this state been in one slice for too long? */
+    volatile sig_atomic_t in_lua;
+    volatile uint64_t slices;
+};
+
+/* Never fails: out of memory aborts. */
+struct vm *vm_new(enum vm_role role);
+void vm_free(struct vm *vm);
+
+/* Runs the command line in the state (loads the script, too). What it asks for is in `command`, which the caller releases with command_free. A bug in our own Lua code
+ * becomes ACTION_EXIT with status 70, its traceback printed. */
+void vm_command(struct vm *vm, int argc, char **argv, struct command *command);
+
+/* Worker states: gives the state what its users need. `plan` and `metrics` must outlive it. False when the script defined something else here than in the
+ * control state. */
+bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct pool *pool, struct metrics *metrics);
+/* Takes every finished exchange from the pool, records its figures and makes its user ready. */
+void vm_reap(struct vm *vm);
+/* The next ready user, taken out of the queue; NULL when there is none. */
+struct vu *vm_next(struct vm *vm);
+/* Makes users ready that only had to let a poll go by. */
+void vm_polled(struct vm *vm);
+/* True when a turn would find something to do without a poll that waits. */
+bool vm_busy(const struct vm *vm);
+
+/* Control state: the calls of docs/core.md. vm_finish returns the exit status (70 after a bug in our own Lua code, traceback printed). */
+int vm_finish(struct vm *vm, const struct results *results);
+void vm_live_update(struct vm *vm, const struct live_state *state);
+void vm_live_notice(struct vm *vm, const char *text, size_t length);
+void vm_live_done(struct vm *vm);
+
+/* The vm, in a function that api_register has registered. */
+struct vm *vm_of(struct lua_State *L);
+
+#endif
