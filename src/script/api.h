@@ -10,6 +10,7 @@
 #include "script/vu.h"
 
 /* Each registers its functions in the table on top of the stack. */
+void api_hist_open(lua_State *L);
 void api_http_open(lua_State *L);
 void api_time_open(lua_State *L);
 void api_outcome_open(lua_State *L);

@@ -9,9 +9,14 @@
 
 #define HIST_TYPE "luabench.hist"
 
-static const struct hist *check_hist(lua_State *L)
+struct hist_object {
+    const struct hist *hist; /* the core's, or `own` */
+    struct hist own;         /* of hist_merge */
+};
+
+static const struct hist *check_hist(lua_State *L, int index)
 {
-    return *(const struct hist **)luaL_checkudata(L, 1, HIST_TYPE);
+    return ((struct hist_object *)luaL_checkudata(L, index, HIST_TYPE))->hist;
 }
 
 /* Pushes ns as seconds; nil for NaN. */
@@ -26,43 +31,43 @@ static int push_seconds(lua_State *L, double ns)
 
 static int count(lua_State *L)
 {
-    lua_pushnumber(L, (lua_Number)check_hist(L)->count);
+    lua_pushnumber(L, (lua_Number)check_hist(L, 1)->count);
     return 1;
 }
 
 static int min(lua_State *L)
 {
-    const struct hist *hist = check_hist(L);
+    const struct hist *hist = check_hist(L, 1);
     return push_seconds(L, hist->count ? (double)hist->min : NAN);
 }
 
 static int max(lua_State *L)
 {
-    const struct hist *hist = check_hist(L);
+    const struct hist *hist = check_hist(L, 1);
     return push_seconds(L, hist->count ? (double)hist->max : NAN);
 }
 
 static int mean(lua_State *L)
 {
-    return push_seconds(L, hist_mean(check_hist(L)));
+    return push_seconds(L, hist_mean(check_hist(L, 1)));
 }
 
 static int stddev(lua_State *L)
 {
-    return push_seconds(L, hist_stddev(check_hist(L)));
+    return push_seconds(L, hist_stddev(check_hist(L, 1)));
 }
 
 static int quantile(lua_State *L)
 {
     double q = luaL_checknumber(L, 2);
     luaL_argcheck(L, q >= 0 && q <= 1, 2, "a quantile from 0 to 1 expected");
-    return push_seconds(L, hist_quantile(check_hist(L), q));
+    return push_seconds(L, hist_quantile(check_hist(L, 1), q));
 }
 
 static int encode(lua_State *L)
 {
     struct buf bytes = { 0 }, text = { 0 };
-    hist_encode(check_hist(L), &bytes);
+    hist_encode(check_hist(L, 1), &bytes);
     base64_encode(&text, bytes.data, bytes.length);
     lua_pushlstring(L, text.data ? text.data : "", text.length);
     buf_free(&bytes);
@@ -70,17 +75,51 @@ static int encode(lua_State *L)
     return 1;
 }
 
-void api_hist_push(lua_State *L, const struct hist *hist)
+static int release(lua_State *L)
+{
+    hist_free(&((struct hist_object *)luaL_checkudata(L, 1, HIST_TYPE))->own);
+    return 0;
+}
+
+static struct hist_object *new_object(lua_State *L)
 {
     static const luaL_Reg methods[] = {
         { "count", count }, { "min", min }, { "max", max }, { "mean", mean }, { "stddev", stddev }, { "quantile", quantile }, { "encode", encode }, { NULL, NULL },
     };
-    const struct hist **object = lua_newuserdata(L, sizeof *object);
-    *object = hist;
+    struct hist_object *object = lua_newuserdata(L, sizeof *object);
+    *object = (struct hist_object){ .hist = &object->own };
     if (luaL_newmetatable(L, HIST_TYPE)) {
         lua_newtable(L);
         luaL_register(L, NULL, methods);
         lua_setfield(L, -2, "__index");
+        lua_pushcfunction(L, release);
+        lua_setfield(L, -2, "__gc");
     }
     lua_setmetatable(L, -2);
+    return object;
+}
+
+void api_hist_push(lua_State *L, const struct hist *hist)
+{
+    new_object(L)->hist = hist;
+}
+
+/* hist_merge(list): a new hist object with the counts of all of them. */
+static int hist_merge_list(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    struct hist_object *sum = new_object(L);
+    int length = (int)lua_objlen(L, 1);
+    for (int i = 1; i <= length; i++) {
+        lua_rawgeti(L, 1, i);
+        hist_merge(&sum->own, check_hist(L, -1));
+        lua_pop(L, 1);
+    }
+    return 1;
+}
+
+void api_hist_open(lua_State *L)
+{
+    static const luaL_Reg functions[] = { { "hist_merge", hist_merge_list }, { NULL, NULL } };
+    api_register(L, functions);
 }
