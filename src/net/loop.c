@@ -3,6 +3,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 static void on_timer(struct ev_loop *ev, ev_io *io, int events)
 {
     (void)ev, (void)events;
