@@ -1,0 +1,141 @@
+-- What makes the figures of a run doubtful, in words. Each rule is a function of the document that returns a remark, or nothing.
+
+local format = require "luabench.format"
+local results = require "luabench.results"
+local summary = require "luabench.summary"
+local terminal = require "luabench.terminal"
+
+local remarks = {}
+
+local SHOWN = { { "median", 0.5 }, { "q1", 0.25 }, { "q3", 0.75 }, { "p90", 0.9 }, { "p95", 0.95 }, { "p99", 0.99 }, { "p999", 0.999 } }
+
+local function unbalanced(document)
+  local text = summary.value(document.unbalanced)
+  return text and ("the books do not balance: %s. This is a bug of luabench; please report it"):format(terminal.escape(text))
+end
+
+local function nothing_succeeded(document)
+  local requests = document.total.requests
+  if requests.started == 0 then
+    local iterations = 0
+    for _, scenario in pairs(document.scenarios) do iterations = iterations + scenario.iterations.completed end
+    return iterations > 0 and "no request was made" or nil
+  end
+  if document.total.latency.count == 0 then return "no whole response came to any request" end
+  if requests.succeeded == 0 then return "not one request succeeded: the latencies are those of failures" end
+end
+
+local function needs(latency)
+  local short = {}
+  for _, entry in ipairs(SHOWN) do
+    local needed = summary.needed(entry[2])
+    if latency.count < needed then short[#short + 1] = ("%s needs %s"):format(entry[1] == "p999" and "p99.9" or entry[1], format.count(needed)) end
+  end
+  return short
+end
+
+-- The rows of the report's tables other than the total.
+local function has_short_rows(document)
+  local scenarios = results.scenarios(document)
+  for _, entry in ipairs(scenarios) do
+    if #scenarios > 1 and #needs(results.headline(entry.figures)) > 0 then return true end
+    local names = 0
+    for _ in pairs(entry.figures.by_name) do names = names + 1 end
+    for _, named in pairs(entry.figures.by_name) do
+      if names > 1 and results.headline(named).count < summary.needed(0.99) then return true end
+    end
+  end
+end
+
+local function short_of_samples(document)
+  local latency = results.headline(document.total)
+  if latency.count == 0 then return end
+  local short = needs(latency)
+  if #short > 0 then return ("%s are too few for some percentiles: %s"):format(format.counted(latency.count, "response"), table.concat(short, ", ")) end
+  if has_short_rows(document) then return "n/a: too few responses under that name for the percentile" end
+end
+
+local REDIRECTS = { ["301"] = true, ["302"] = true, ["303"] = true, ["307"] = true, ["308"] = true }
+
+local function all_redirects(figures)
+  local any = false
+  for status in pairs(figures.status) do
+    if not REDIRECTS[status] then return false end
+    any = true
+  end
+  return any
+end
+
+local function redirects(document)
+  local names, count = {}, 0
+  for _, entry in ipairs(results.scenarios(document)) do
+    for name, figures in pairs(entry.figures.by_name) do
+      if all_redirects(figures) then
+        names[#names + 1] = terminal.fit(terminal.escape(name), 40)
+        count = count + figures.latency.count
+      end
+    end
+  end
+  if #names == 0 then return end
+  table.sort(names)
+  local which = #names == 1 and names[1] or ("%s and %d more"):format(names[1], #names - 1)
+  return ("all %s of %s were redirects that were not followed: redirects = 10 follows them"):format(format.counted(count, "answer"), which)
+end
+
+local function checks_without_threshold(document)
+  local fails = 0
+  for _, check in pairs(document.checks) do fails = fails + check.fails end
+  if fails == 0 then return end
+  for _, threshold in ipairs(document.thresholds) do
+    if threshold.metric:match("^checks") then return end
+  end
+  return ("%s failed, and no threshold looks at checks: the exit status does not tell; add \"checks: rate > 99%%\""):format(format.counted(fails, "check"))
+end
+
+local function interrupted_iterations(document)
+  if document.interrupted or summary.value(document.stopped) or summary.value(document.stuck) then return end
+  local count = 0
+  for _, scenario in pairs(document.scenarios) do count = count + scenario.iterations.interrupted end
+  if count == 0 then return end
+  return ("%s still ran when graceful_stop was over and %s interrupted"):format(format.counted(count, "iteration"), count == 1 and "was" or "were")
+end
+
+local function dropped(document)
+  local count, scheduled = 0, 0
+  for _, scenario in pairs(document.scenarios) do
+    count = count + scenario.iterations.dropped
+    scheduled = scheduled + scenario.iterations.scheduled
+  end
+  if count > 0 then return ("%s (%s) were dropped: no user was free"):format(format.counted(count, "arrival"), format.share(count / scheduled)) end
+end
+
+local function idle_users(document)
+  for _, entry in ipairs(results.scenarios(document)) do
+    local planned, most = summary.value(entry.figures.load.users), summary.value(entry.figures.users_max)
+    if planned and most and most > 0 and most < planned and not document.interrupted then
+      return ("at most %s of %s users of \"%s\" ran at once"):format(format.count(most), format.count(planned), terminal.fit(terminal.escape(entry.name), 30))
+    end
+  end
+end
+
+local function busy(document)
+  local cpu = summary.value(document.generator.cpu)
+  if not cpu or cpu <= results.BUSY then return end
+  return ("luabench itself was busy %.0f%%: throughput is a lower bound, latency an upper one"):format(math.min(cpu, 1) * 100)
+end
+
+local RULES = { unbalanced, nothing_succeeded, busy, redirects, checks_without_threshold, interrupted_iterations, dropped, idle_users, short_of_samples }
+
+--- Fills document.remarks and document.generator.warnings.
+function remarks.add(document)
+  local list = {}
+  for _, rule in ipairs(RULES) do
+    list[#list + 1] = rule(document) or nil
+  end
+  for _, notice in ipairs(document.notices) do list[#list + 1] = terminal.escape(notice) end
+  if #list > 0 then document.remarks = list end
+  local warning = busy(document)
+  if warning then document.generator.warnings = { warning } end
+end
+
+return remarks

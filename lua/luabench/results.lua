@@ -1,0 +1,222 @@
+-- The result document (docs/result.schema.json, version 1): everything that was learnt, as one plain table. The text report is made from it, so
+-- that a saved result can be reported again. What does not exist is null; seconds and bytes everywhere.
+
+local core = require "luabench.core"
+local format = require "luabench.format"
+local summary = require "luabench.summary"
+local terminal = require "luabench.terminal"
+
+local results = {}
+
+--- Of the processor time its threads could have had, more than this makes luabench the suspect.
+results.BUSY = 0.9
+
+local MACHINE = { "cores", "cpu", "memory", "kernel", "hostname" }
+local ITERATIONS = { "scheduled", "completed", "failed", "interrupted", "dropped", "expired" }
+local CONNECTIONS = { "opened", "reused", "closed_by_peer", "max_open" }
+local REQUESTS = { "started", "succeeded", "failed", "timed_out", "interrupted", "retried", "redirected" }
+local LOAD = { "users", "duration", "iterations", "iterations_per_user", "ramp_up" }
+local HISTOGRAMS = { "latency", "service", "wait", "blocked", "connect", "tls" }
+
+local null = core.json_null
+
+local function or_null(value)
+  if value == nil or value ~= value then return null end
+  return type(value) == "string" and terminal.utf8(value) or value
+end
+
+-- A list for JSON: an empty Lua table would be written as an object.
+local function as_list(list)
+  return #list == 0 and core.json_array({}) or list
+end
+
+local function map(list, convert)
+  local out = {}
+  for i, item in ipairs(list or {}) do out[i] = convert(item, i) end
+  return as_list(out)
+end
+
+local function fields(from, names, default)
+  local out = {}
+  from = from or {}
+  for _, name in ipairs(names) do
+    local value = from[name]
+    if value == nil then value = default end
+    out[name] = or_null(value)
+  end
+  return out
+end
+
+-- Adds `value` under `name`, under "name (2)" when escaping has made two names equal.
+local function put(into, name, value)
+  local key, n = terminal.utf8(tostring(name)), 1
+  local free = key
+  while into[free] ~= nil do
+    n = n + 1
+    free = ("%s (%d)"):format(key, n)
+  end
+  into[free] = value
+end
+
+local function by_text(counts)
+  local out = {}
+  for name, count in pairs(counts or {}) do
+    if count > 0 then put(out, name, count) end
+  end
+  return out
+end
+
+local function rate_of(count, duration)
+  return duration and duration > 0 and count / duration or null
+end
+
+--- The figures of a NAMED (docs/core.md) over `duration` seconds.
+local function figures(named, duration, model)
+  local out = {
+    requests = fields(named, REQUESTS, 0),
+    rate = rate_of(named.succeeded or 0, duration),
+    status = by_text(named.statuses),
+    errors = by_text(named.errors),
+    bytes = { sent = named.bytes_sent or 0, received = named.bytes_received or 0 },
+    latency_from_intended = model == "open" and summary.of(named.latency_from_intended) or null,
+  }
+  for _, name in ipairs(HISTOGRAMS) do out[name] = summary.of(named[name]) end
+  return out
+end
+
+-- http://user:password@host: the password is nobody's business.
+local function without_password(url)
+  return url and (url:gsub("^(%w+://[^/@]*:)[^/@]*@", "%1***@"))
+end
+
+local function scenario_of(plan, index, scenario)
+  local planned = plan.scenarios and plan.scenarios[index] or {}
+  local model = planned.model or "closed"
+  local out = figures(scenario.total, scenario.duration, model)
+  out.index = index
+  out.model = model
+  out.target = or_null(without_password(planned.target))
+  out.http_version = or_null(planned.version)
+  out.load = fields(planned, LOAD)
+  out.duration = or_null(scenario.duration)
+  out.users_max = or_null(scenario.users_max)
+  out.iterations = fields(scenario.iterations, ITERATIONS, 0)
+  out.connections = fields(scenario.connections, CONNECTIONS, 0)
+  out.iteration_duration = summary.of(scenario.iteration_duration)
+  out.by_name = {}
+  for _, named in ipairs(scenario.names or {}) do
+    put(out.by_name, named.name, figures(named, scenario.duration, model))
+  end
+  return out
+end
+
+local function checks_of(checks)
+  local out = {}
+  for i, check in ipairs(checks or {}) do
+    put(out, check.name, { index = i, passes = check.passes, fails = check.fails, why = or_null(check.why) })
+  end
+  return out
+end
+
+local function script_errors_of(errors)
+  errors = errors or {}
+  return { count = errors.count or 0, kinds = map(errors.kinds, function(kind) return fields(kind, { "scenario", "text", "traceback", "count" }) end) }
+end
+
+local function generator_of(generator)
+  generator = generator or {}
+  return {
+    cpu = or_null(generator.cpu), cpu_seconds = or_null(generator.cpu_seconds), threads = or_null(generator.threads),
+    lag = summary.of(generator.lag), schedule_slip = null,
+    bottleneck = (generator.cpu or 0) > results.BUSY,
+    trusted = generator.trusted ~= false,
+    warnings = as_list {},
+  }
+end
+
+local function series_of(series)
+  return map(series, function(second)
+    return { time = second.time, users = second.users, requests = second.requests, errors = second.errors, latency = summary.of(second.latency, true) }
+  end)
+end
+
+local function thresholds_of(outcomes)
+  return map(outcomes, function(outcome)
+    return fields(outcome, { "metric", "expression", "ok", "value", "unit", "scenario", "implicit", "text", "warning" })
+  end)
+end
+
+local function stuck_of(stuck)
+  return stuck and fields(stuck, { "scenario", "where", "text" }) or null
+end
+
+-- Options are the front's own: made fit for JSON, which knows no functions and no infinity.
+local function plain_copy(value)
+  local kind = type(value)
+  if kind == "string" then return terminal.utf8(value) end
+  if kind == "number" then return (value ~= value or math.abs(value) == math.huge) and null or value end
+  if kind == "function" or kind == "thread" then return null end
+  if kind ~= "table" then return value end
+  local out = setmetatable({}, getmetatable(value))
+  for key, item in pairs(value) do
+    out[type(key) == "string" and terminal.utf8(key) or key] = plain_copy(item)
+  end
+  return out
+end
+
+-- The model of all scenarios together: "mixed" when they differ.
+local function model_of(plan)
+  local model
+  for _, planned in ipairs(plan.scenarios or {}) do
+    local this = planned.model or "closed"
+    if model and model ~= this then return "mixed" end
+    model = this
+  end
+  return model or "closed"
+end
+
+--- The headline latency of a part of the document: from the intended start in the open model.
+function results.headline(part)
+  return summary.value(part.latency_from_intended) or part.latency
+end
+
+--- The document of a run, without its remarks.
+--- @param merged table the results of docs/core.md
+--- @param outcomes table of thresholds.evaluate
+function results.document(plan, merged, outcomes)
+  local model = model_of(plan)
+  local document = {
+    version = 1, luabench = core.VERSION,
+    script = or_null(plan.script), url = or_null(without_password(plan.url)),
+    started = format.timestamp(merged.started or 0), duration = or_null(merged.duration),
+    machine = fields(merged.machine, MACHINE), options = plain_copy(plan.options or {}),
+    model = model, total = figures(merged.total, merged.duration, model),
+    scenarios = {}, groups = {}, metrics = {}, targets = {}, compare = {},
+    checks = checks_of(merged.checks), script_errors = script_errors_of(merged.script_errors),
+    failures = { count = merged.failures and merged.failures.count or 0, texts = map(merged.failures and merged.failures.texts, or_null) },
+    thresholds = thresholds_of(outcomes), generator = generator_of(merged.generator), series = series_of(merged.series),
+    interrupted = merged.interrupted == true, stopped = or_null(merged.stopped), stuck = stuck_of(merged.stuck),
+    unbalanced = or_null(merged.unbalanced), notices = map(merged.notices, or_null), remarks = as_list {},
+  }
+  for i, scenario in ipairs(merged.scenarios or {}) do
+    put(document.scenarios, scenario.name, scenario_of(plan, i, scenario))
+  end
+  return document
+end
+
+--- The scenarios of a document as a list of { name, scenario }, in the order of the script.
+function results.scenarios(document)
+  local list = {}
+  for name, scenario in pairs(document.scenarios) do list[#list + 1] = { name = name, figures = scenario } end
+  table.sort(list, function(a, b) return a.figures.index < b.figures.index end)
+  return list
+end
+
+--- The text of the document as JSON; nil and a message when it cannot be written so.
+function results.encode(document)
+  local text, problem = core.json_pretty(document)
+  if not text then return nil, problem end
+  return text:sub(-1) == "\n" and text or text .. "\n"
+end
+
+return results

@@ -1,0 +1,282 @@
+-- The built-in metrics: what kind each is, by what it can be narrowed, and how it is read from the merged results.
+-- To add one: add a row to METRICS with a reader.
+--
+-- A reader gets a scope, { plan, results, selector, scenarios = those selected }, and returns what there is:
+--   trend:   a hist object            counter: count, duration in seconds            rate: how many of, all
+-- or nil and a text when the selector met nothing.
+
+local core = require "luabench.core"
+local terminal = require "luabench.terminal"
+local nearest = require "luabench.nearest"
+
+local metrics = {}
+
+local ERRORS = { "dns", "connect", "connect_timeout", "tls", "timeout", "reset", "closed", "protocol", "too_large", "refused_stream", "no_ports",
+  "no_descriptors", "status", "unexpected", "interrupted" }
+
+-- Where the figures lie -----------------------------------------------------------------------------------------------
+
+-- "names seen: a, b, c and 7 more"
+local function seen(what, names)
+  if #names == 0 then return ("no %s was seen"):format(what) end
+  local shown = {}
+  for i = 1, math.min(#names, 10) do shown[i] = terminal.escape(names[i]) end
+  local more = #names > 10 and (" and %d more"):format(#names - 10) or ""
+  return ("%ss seen: %s%s"):format(what, table.concat(shown, ", "), more)
+end
+
+local function each_name(scope, visit)
+  for _, scenario in ipairs(scope.scenarios) do
+    for _, named in ipairs(scenario.names) do visit(named, scenario) end
+  end
+end
+
+local function is_whole_run(scope)
+  return not scope.selector.name and #scope.scenarios == #scope.results.scenarios
+end
+
+local function has_one_model(scope)
+  for _, scenario in ipairs(scope.scenarios) do
+    if scenario.model ~= scope.scenarios[1].model then return false end
+  end
+  return true
+end
+
+-- The sets of figures that the selector means, each with the scenario it is of: those of a name, of a scenario, or of all.
+local function figures(scope)
+  local found, names, known = {}, {}, {}
+  if is_whole_run(scope) and has_one_model(scope) then return { { scope.results.total, scope.scenarios[1] } } end
+  if not scope.selector.name then
+    for _, scenario in ipairs(scope.scenarios) do found[#found + 1] = { scenario.total, scenario } end
+    return found
+  end
+  each_name(scope, function(named, scenario)
+    if named.name == scope.selector.name then found[#found + 1] = { named, scenario } end
+    if not known[named.name] then names[#names + 1] = named.name end
+    known[named.name] = true
+  end)
+  if #found == 0 then return nil, seen("name", names) end
+  return found
+end
+
+local function duration(scope)
+  return #scope.scenarios == 1 and scope.scenarios[1].duration or scope.results.duration
+end
+
+local function merged(hists)
+  if #hists < 2 then return hists[1] end
+  return core.hist_merge(hists)
+end
+
+-- Readers -------------------------------------------------------------------------------------------------------------
+
+local function trend(pick)
+  return function(scope)
+    local found, problem = figures(scope)
+    if not found then return nil, problem end
+    local hists = {}
+    for _, entry in ipairs(found) do hists[#hists + 1] = pick(entry[1], entry[2]) end
+    return merged(hists)
+  end
+end
+
+local function hist_trend(field)
+  return trend(function(named) return named[field] end)
+end
+
+local function counter(count)
+  return function(scope)
+    local found, problem = figures(scope)
+    if not found then return nil, problem end
+    local total = 0
+    for _, entry in ipairs(found) do total = total + count(entry[1], scope.selector) end
+    return total, duration(scope)
+  end
+end
+
+local function field_counter(field)
+  return counter(function(named) return named[field] end)
+end
+
+local function count_iterations(field)
+  return function(scope)
+    local total = 0
+    for _, scenario in ipairs(scope.scenarios) do total = total + scenario.iterations[field] end
+    return total, duration(scope)
+  end
+end
+
+local function matches_status(status, wanted)
+  local class = wanted:match("^(%d)xx$")
+  if class then return math.floor(status / 100) == tonumber(class) end
+  return status == tonumber(wanted)
+end
+
+local function count_requests(named, selector)
+  if selector.error then return named.errors[selector.error] or 0 end
+  if not selector.status then return named.started end
+  local total = 0
+  for status, count in pairs(named.statuses) do
+    if matches_status(tonumber(status), selector.status) then total = total + count end
+  end
+  return total
+end
+
+-- Requests that the end of the run interrupted are neither errors nor successes of the server: left out.
+local function error_rate(scope)
+  local found, problem = figures(scope)
+  if not found then return nil, problem end
+  local errors, all = 0, 0
+  for _, entry in ipairs(found) do
+    local named = entry[1]
+    local wanted = scope.selector.error
+    errors = errors + (wanted and (named.errors[wanted] or 0) or named.failed + named.timed_out)
+    all = all + named.started - (wanted == "interrupted" and 0 or named.interrupted)
+  end
+  return errors, all
+end
+
+local function check_rate(scope)
+  if #scope.scenarios < #scope.results.scenarios then return nil, "checks are not kept by scenario" end
+  local wanted, passes, all, names = scope.selector.check, 0, 0, {}
+  for i, check in ipairs(scope.results.checks) do
+    names[i] = check.name
+    if not wanted or check.name == wanted then
+      passes, all = passes + check.passes, all + check.passes + check.fails
+    end
+  end
+  if wanted and all == 0 then return nil, seen("check", names) end
+  return passes, all
+end
+
+-- Only the first kinds of errors are kept by scenario; what is beyond them is counted for each, so that no error is lost.
+local function count_script_errors(scope)
+  local errors = scope.results.script_errors
+  if is_whole_run(scope) then return errors.count, duration(scope) end
+  local chosen, elsewhere = {}, 0
+  for _, scenario in ipairs(scope.scenarios) do chosen[scenario.name] = true end
+  for _, kind in ipairs(errors.kinds) do
+    if not chosen[kind.scenario] then elsewhere = elsewhere + kind.count end
+  end
+  return errors.count - elsewhere, duration(scope)
+end
+
+local function iteration_duration(scope)
+  local hists = {}
+  for i, scenario in ipairs(scope.scenarios) do hists[i] = scenario.iteration_duration end
+  return merged(hists)
+end
+
+--- The histogram of the headline latency: from the intended start in the open model, from the call in the closed one.
+function metrics.headline(named, model)
+  if model == "open" and named.latency_from_intended then return named.latency_from_intended end
+  return named.latency
+end
+
+-- The list ------------------------------------------------------------------------------------------------------------
+
+local BY_NAME = { "scenario", "name" }
+local BY_SCENARIO = { "scenario" }
+
+local METRICS = {
+  { name = "http.requests", kind = "counter", selectors = { "scenario", "name", "status", "error" }, read = counter(count_requests) },
+  { name = "http.errors", kind = "rate", selectors = { "scenario", "name", "error" }, read = error_rate },
+  { name = "http.latency", kind = "trend", selectors = BY_NAME,
+    read = trend(function(named, scenario) return metrics.headline(named, scenario.model) end) },
+  { name = "http.service", kind = "trend", selectors = BY_NAME, read = hist_trend("service") },
+  { name = "http.wait", kind = "trend", selectors = BY_NAME, read = hist_trend("wait") },
+  { name = "http.blocked", kind = "trend", selectors = BY_NAME, read = hist_trend("blocked") },
+  { name = "http.connect", kind = "trend", selectors = BY_NAME, read = hist_trend("connect") },
+  { name = "http.tls", kind = "trend", selectors = BY_NAME, read = hist_trend("tls") },
+  { name = "http.bytes_sent", kind = "counter", size = true, selectors = BY_NAME, read = field_counter("bytes_sent") },
+  { name = "http.bytes_received", kind = "counter", size = true, selectors = BY_NAME, read = field_counter("bytes_received") },
+  { name = "iterations", kind = "counter", selectors = BY_SCENARIO, read = count_iterations("completed") },
+  { name = "iteration.duration", kind = "trend", selectors = BY_SCENARIO, read = iteration_duration },
+  { name = "dropped", kind = "counter", selectors = BY_SCENARIO, read = count_iterations("dropped") },
+  { name = "script_errors", kind = "counter", selectors = BY_SCENARIO, read = count_script_errors },
+  { name = "checks", kind = "rate", selectors = { "scenario", "check" }, read = check_rate },
+}
+
+-- what the same thing is called elsewhere
+local FOREIGN = { http_req_duration = "http.latency", http_reqs = "http.requests", http_req_failed = "http.errors", http_req_waiting = "http.wait",
+  http_req_blocked = "http.blocked", http_req_connecting = "http.connect", http_req_tls_handshaking = "http.tls", data_sent = "http.bytes_sent",
+  data_received = "http.bytes_received", iteration_duration = "iteration.duration", dropped_iterations = "dropped", latency = "http.latency",
+  errors = "http.errors", requests = "http.requests", p95 = "http.latency", p99 = "http.latency" }
+
+-- The unit of an aggregate, by the kind of metric.
+local AGGREGATES = {
+  trend = { min = "time", mean = "time", median = "time", max = "time", stddev = "time", count = "count" },
+  counter = { count = "count", rate = "rate" },
+  rate = { rate = "share" },
+}
+local AGGREGATE_NAMES = { trend = { "min", "mean", "median", "max", "stddev", "p(N)", "count" }, counter = { "count", "rate" }, rate = { "rate" } }
+
+local by_name = {}
+for _, metric in ipairs(METRICS) do by_name[metric.name] = metric end
+
+--- The metric of that name, or nil.
+function metrics.find(name)
+  return by_name[name]
+end
+
+--- All names, in order of importance.
+function metrics.names()
+  local names = {}
+  for i, metric in ipairs(METRICS) do names[i] = metric.name end
+  return names
+end
+
+--- Our name for a metric of another tool, or nil.
+function metrics.foreign(name)
+  return FOREIGN[name]
+end
+
+--- The names of the aggregates of a metric.
+function metrics.aggregates(metric)
+  return AGGREGATE_NAMES[metric.kind]
+end
+
+--- The unit of a metric's aggregate ("time", "share", "count", "rate", "size", "size_rate"), or nil when it has no such aggregate.
+function metrics.unit(metric, aggregate)
+  local unit = AGGREGATES[metric.kind][aggregate]
+  if not metric.size then return unit end
+  return ({ count = "size", rate = "size_rate" })[unit]
+end
+
+--- True when the list has the item.
+function metrics.has(list, item)
+  for _, other in ipairs(list) do
+    if other == item then return true end
+  end
+  return false
+end
+
+--- What is wrong with the value of a selector, in words, or nil. Scenarios, names and checks are known only after the run.
+function metrics.check_value(key, value)
+  if value == "" then return ("%s= needs a value"):format(key) end
+  if key == "status" and not value:match("^[1-5]%d%d$") and not value:match("^[1-5]xx$") then
+    return ('status=%s: write a status like 503 or a class like 5xx'):format(value)
+  end
+  if key == "error" and not metrics.has(ERRORS, value) then
+    local near = nearest.name(value, ERRORS)
+    return ('unknown error "%s"%s; there are %s'):format(value, near and (', did you mean "%s"?'):format(near) or "", table.concat(ERRORS, ", "))
+  end
+end
+
+--- The scope of a selector, for a reader; nil and a text when there is no such scenario.
+--- @param only string? the scenario whose own threshold it is
+function metrics.scope(plan, results, selector, only)
+  local scenarios, names = {}, {}
+  for i, scenario in ipairs(results.scenarios) do
+    names[i] = scenario.name
+    local wanted = (not selector.scenario or selector.scenario == scenario.name) and (not only or only == scenario.name)
+    if wanted then
+      local planned = plan.scenarios and plan.scenarios[i] or {}
+      scenarios[#scenarios + 1] = setmetatable({ model = planned.model or "closed" }, { __index = scenario })
+    end
+  end
+  if #scenarios == 0 then return nil, seen("scenario", names) end
+  return { plan = plan, results = results, selector = selector, scenarios = scenarios }
+end
+
+return metrics
