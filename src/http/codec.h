@@ -19,11 +19,14 @@ enum { CODEC_VECTORS = 16 };
 struct codec {
     const struct codec_ops *ops;
     struct link *finished; /* where completed exchanges go */
+    unsigned active;       /* exchanges inside */
+    unsigned limit;        /* most exchanges inside at a time; 0: the connection carries no further ones, only those that are inside */
     bool lenient;          /* --lenient-http: heads with bare LF are taken */
+    bool peer_ends;        /* the limit is 0 because the peer said so */
 };
 
 struct codec_ops {
-    /* Takes the exchange; its bytes come out of output(). Only when capacity() > 0. */
+    /* Takes the exchange; its bytes come out of output(). Only when codec_capacity() > 0. */
     void (*submit)(struct codec *, struct exchange *);
     /* Bytes from the peer, read at `now`. ERR_NONE, or why the connection cannot go on (text says more; unfinished exchanges stay with the codec until end()). */
     enum err (*input)(struct codec *, const char *data, size_t length, int64_t now, const char **text);
@@ -33,13 +36,16 @@ struct codec_ops {
     void (*wrote)(struct codec *, size_t length, int64_t now);
     /* Gives up one exchange, which is taken out of the codec's lists. False: the connection cannot carry others after that (HTTP/1.1) and must be closed. */
     bool (*cancel)(struct codec *, struct exchange *);
-    /* The peer closed its side at `now` (error ERR_NONE) or the connection broke: completes a body that is ended by EOF; the other exchanges are moved to `unfinished`. */
+    /* The peer closed its side at `now` (error ERR_NONE) or the connection is broken: completes a body that is ended by EOF; the other exchanges are moved to
+     * `unfinished`, the one being answered first. */
     void (*end)(struct codec *, enum err error, int64_t now, struct link *unfinished);
-    /* How many more exchanges may be submitted now; 0 also when the connection must not be used again. */
-    unsigned (*capacity)(const struct codec *);
-    /* The connection can carry further exchanges once the present ones are done. */
-    bool (*reusable)(const struct codec *);
     void (*free)(struct codec *);
 };
+
+/* How many more exchanges may be submitted now. */
+static inline unsigned codec_capacity(const struct codec *codec)
+{
+    return codec->limit > codec->active ? codec->limit - codec->active : 0;
+}
 
 #endif

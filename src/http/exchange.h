@@ -38,22 +38,38 @@ struct exchange {
 
     /* the response */
     enum err error;     /* of the transport; an unaccepted status is not the http layer's business */
-    char text[120];     /* more about the error, or "" */
     int status;         /* 0 unless a whole response came */
     int minor_version;  /* HTTP/1.x; 20 for HTTP/2 */
-    struct buf head;    /* status line and header lines as received, the blank line included; of the final response */
-    struct buf body;    /* transfer coding removed */
     uint64_t body_size; /* bytes of the body on the wire */
-    uint64_t bytes_sent, bytes_received; /* head and body */
+    uint64_t bytes_sent, bytes_received; /* head and body, of both attempts when it was sent twice */
     bool retried;       /* sent a second time on a new connection */
     bool reused;        /* its connection had carried a request before */
 
     /* for the http layer */
-    struct conn *conn;
+    struct conn *conn;  /* NULL: it waits for a connection */
     struct client *client;
-    struct timer timer;
+    size_t length;      /* bytes of the request on the wire */
+    size_t written;     /* of these, written on the present connection */
     bool answered;      /* a byte of the response has been read */
-    size_t written;     /* bytes of the request written on the present connection */
+    bool close;         /* it is the last one on its connection: Connection: close is sent */
+
+    /* what is not zeroed when the exchange is used again (EXCHANGE_ZEROED) */
+    struct buf head;    /* status line and header lines as received, the blank line included; of the final response */
+    struct buf body;    /* transfer coding removed */
+    struct timer timer; /* for the http layer: the deadline */
+    char text[120];     /* more about the error, or "" */
+    char tail[72];      /* for the codec: what ends the request's head */
 };
+
+/* The leading bytes that are zeroed when an exchange is used again; the rest is emptied field by field, since buffers and timer are worth keeping. */
+enum { EXCHANGE_ZEROED = offsetof(struct exchange, head) };
+
+/* For the http layer: the exchange, which is in no list, has ended with what its fields say, and goes to the end of `finished`. */
+static inline void exchange_finish(struct exchange *exchange, struct link *finished, int64_t now)
+{
+    exchange->finished = now;
+    timers_clear(&exchange->timer);
+    list_append(finished, &exchange->link);
+}
 
 #endif

@@ -12,13 +12,20 @@
 struct origin;
 struct pool;
 
+/* Header lines that matter to the framing. */
+enum {
+    REQUEST_CLOSE = 1,  /* Connection: close */
+    REQUEST_FRAMED = 2, /* Content-Length or Transfer-Encoding: the caller's, none is added */
+};
+
 struct request {
     unsigned references;
     struct origin *origin;
     char *method, *path; /* as on the request line */
     bool head;           /* method is HEAD: the response has no body */
     bool idempotent;     /* RFC 9110 9.2.2: may be sent again when a reused connection died */
-    char *bytes;         /* HTTP/1.1: request line and header lines, each ended by CRLF; neither Content-Length nor the blank line */
+    unsigned fields;     /* REQUEST_*: what its header lines contain */
+    char *bytes;         /* HTTP/1.1: request line and header lines, each ended by CRLF; no Content-Length but the caller's; after `length` follows the blank line */
     size_t length;
     void *metrics;       /* of the submitter: struct name_metrics */
 };
@@ -33,5 +40,7 @@ static inline struct request *request_hold(struct request *request)
     return request;
 }
 void request_release(struct request *request);
+/* The REQUEST_* of header lines. */
+unsigned request_fields(const char *lines, size_t length);
 
 #endif

@@ -1,0 +1,100 @@
+#define _GNU_SOURCE
+#include "net/tcp.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <unistd.h>
+
+static int fail(struct transport *transport, enum err error, int number)
+{
+    transport->error = error;
+    transport->text = strerrordesc_np(number);
+    return TRANSPORT_FAILED;
+}
+
+static int fail_connect(struct transport *transport, int number)
+{
+    switch (number) {
+    case EADDRNOTAVAIL:
+    case EAGAIN:
+        return fail(transport, ERR_NO_PORTS, number);
+    case EMFILE:
+    case ENFILE:
+        return fail(transport, ERR_NO_DESCRIPTORS, number);
+    }
+    return fail(transport, ERR_CONNECT, number);
+}
+
+/* The end of a read or write that moved nothing. */
+static ssize_t stopped(struct transport *transport, int wanted)
+{
+    return errno == EAGAIN || errno == EINTR ? wanted : fail(transport, ERR_RESET, errno);
+}
+
+/* A connect to a closed port of this host may be given that very port as its own, and then reaches itself (TCP's simultaneous open). */
+static bool reaches_itself(int fd)
+{
+    struct address here = { .length = sizeof here.v6 }, there = { .length = sizeof there.v6 };
+    return !getsockname(fd, &here.any, &here.length) && !getpeername(fd, &there.any, &there.length) && here.length == there.length &&
+           !memcmp(&here.any, &there.any, here.length);
+}
+
+static int tcp_open(struct transport *transport)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (getsockopt(transport->fd, SOL_SOCKET, SO_ERROR, &error, &size))
+        error = errno;
+    if (!error && reaches_itself(transport->fd))
+        error = ECONNREFUSED;
+    return error ? fail_connect(transport, error) : 0;
+}
+
+static ssize_t tcp_read(struct transport *transport, void *data, size_t size)
+{
+    ssize_t count = recv(transport->fd, data, size, 0);
+    return count >= 0 ? count : stopped(transport, TRANSPORT_WANT_READ);
+}
+
+/* send() is the cheaper call for the usual one vector; neither raises SIGPIPE. */
+static ssize_t tcp_writev(struct transport *transport, const struct iovec *vectors, int count)
+{
+    ssize_t written;
+    if (count == 1) {
+        written = send(transport->fd, vectors->iov_base, vectors->iov_len, MSG_NOSIGNAL);
+    } else {
+        struct msghdr message = { .msg_iov = (struct iovec *)vectors, .msg_iovlen = (size_t)count };
+        written = sendmsg(transport->fd, &message, MSG_NOSIGNAL);
+    }
+    return written >= 0 ? written : stopped(transport, TRANSPORT_WANT_WRITE);
+}
+
+static void tcp_close(struct transport *transport)
+{
+    if (transport->fd >= 0)
+        close(transport->fd);
+    transport->fd = -1;
+}
+
+static const struct transport_ops tcp_ops = {
+    .open = tcp_open,
+    .read = tcp_read,
+    .writev = tcp_writev,
+    .close = tcp_close,
+};
+
+int tcp_connect(struct transport *transport, const struct address *address)
+{
+    int one = 1;
+    *transport = (struct transport){ .ops = &tcp_ops, .fd = -1 };
+    transport->fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+    if (transport->fd < 0)
+        return fail_connect(transport, errno);
+    setsockopt(transport->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (!connect(transport->fd, &address->any, address->length))
+        return tcp_open(transport);
+    if (errno == EINPROGRESS || errno == EINTR)
+        return TRANSPORT_WANT_WRITE;
+    return fail_connect(transport, errno);
+}
