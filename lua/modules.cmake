@@ -1,17 +1,44 @@
 # Every Lua file that is embedded in the binary, as pairs: the name for require, the file.
 set(LUABENCH_LUA_MODULES
+  argparse ${ARGPARSE_LUA}
+  luabench.cli ${CMAKE_CURRENT_LIST_DIR}/luabench/cli.lua
+  luabench.dryrun ${CMAKE_CURRENT_LIST_DIR}/luabench/dryrun.lua
+  luabench.errors ${CMAKE_CURRENT_LIST_DIR}/luabench/errors.lua
+  luabench.files ${CMAKE_CURRENT_LIST_DIR}/luabench/files.lua
   luabench.finish ${CMAKE_CURRENT_LIST_DIR}/luabench/finish.lua
+  luabench.flags ${CMAKE_CURRENT_LIST_DIR}/luabench/flags.lua
   luabench.format ${CMAKE_CURRENT_LIST_DIR}/luabench/format.lua
+  luabench.headers ${CMAKE_CURRENT_LIST_DIR}/luabench/headers.lua
+  luabench.help ${CMAKE_CURRENT_LIST_DIR}/luabench/help.lua
+  luabench.http ${CMAKE_CURRENT_LIST_DIR}/luabench/http.lua
+  luabench.json ${CMAKE_CURRENT_LIST_DIR}/luabench/json.lua
+  luabench.later ${CMAKE_CURRENT_LIST_DIR}/luabench/later.lua
   luabench.live ${CMAKE_CURRENT_LIST_DIR}/luabench/live.lua
+  luabench.main ${CMAKE_CURRENT_LIST_DIR}/luabench/main.lua
+  luabench.modules ${CMAKE_CURRENT_LIST_DIR}/luabench/modules.lua
+  luabench.nearest ${CMAKE_CURRENT_LIST_DIR}/luabench/nearest.lua
+  luabench.options ${CMAKE_CURRENT_LIST_DIR}/luabench/options.lua
   luabench.outputs ${CMAKE_CURRENT_LIST_DIR}/luabench/outputs.lua
+  luabench.params ${CMAKE_CURRENT_LIST_DIR}/luabench/params.lua
+  luabench.plan ${CMAKE_CURRENT_LIST_DIR}/luabench/plan.lua
+  luabench.quick ${CMAKE_CURRENT_LIST_DIR}/luabench/quick.lua
   luabench.report.layout ${CMAKE_CURRENT_LIST_DIR}/luabench/report/layout.lua
   luabench.report.remarks ${CMAKE_CURRENT_LIST_DIR}/luabench/report/remarks.lua
   luabench.report.tables ${CMAKE_CURRENT_LIST_DIR}/luabench/report/tables.lua
   luabench.report.text ${CMAKE_CURRENT_LIST_DIR}/luabench/report/text.lua
+  luabench.response ${CMAKE_CURRENT_LIST_DIR}/luabench/response.lua
   luabench.results ${CMAKE_CURRENT_LIST_DIR}/luabench/results.lua
+  luabench.sandbox ${CMAKE_CURRENT_LIST_DIR}/luabench/sandbox.lua
+  luabench.scenario ${CMAKE_CURRENT_LIST_DIR}/luabench/scenario.lua
+  luabench.schema ${CMAKE_CURRENT_LIST_DIR}/luabench/schema.lua
+  luabench.script ${CMAKE_CURRENT_LIST_DIR}/luabench/script.lua
+  luabench.stage ${CMAKE_CURRENT_LIST_DIR}/luabench/stage.lua
   luabench.summary ${CMAKE_CURRENT_LIST_DIR}/luabench/summary.lua
   luabench.terminal ${CMAKE_CURRENT_LIST_DIR}/luabench/terminal.lua
   luabench.thresholds ${CMAKE_CURRENT_LIST_DIR}/luabench/thresholds.lua
   luabench.thresholds.metrics ${CMAKE_CURRENT_LIST_DIR}/luabench/thresholds/metrics.lua
   luabench.thresholds.parser ${CMAKE_CURRENT_LIST_DIR}/luabench/thresholds/parser.lua
+  luabench.units ${CMAKE_CURRENT_LIST_DIR}/luabench/units.lua
+  luabench.url ${CMAKE_CURRENT_LIST_DIR}/luabench/url.lua
+  luabench.vu ${CMAKE_CURRENT_LIST_DIR}/luabench/vu.lua
 )

@@ -1,0 +1,254 @@
+-- The command line: argv to a table of values, by the rows of flags.lua. argparse does the parsing; what stands here is how values are read, what is
+-- said when one is wrong, and which script, plan, URL or command the words mean.
+local argparse = require "argparse"
+local errors = require "luabench.errors"
+local files = require "luabench.files"
+local flags = require "luabench.flags"
+local headers = require "luabench.headers"
+local later = require "luabench.later"
+local nearest = require "luabench.nearest"
+local units = require "luabench.units"
+local url = require "luabench.url"
+
+local cli = {}
+
+local show = errors.show
+
+-- Readers of values: a value, or nil and what is wrong in words.
+
+local READERS = {
+  count = function(text) return units.count(text) end,
+  duration = units.duration,
+  positive_duration = units.positive_duration,
+  text = function(text) if text ~= "" then return text end return nil, "it is empty" end,
+}
+
+function READERS.port(text)
+  local port = units.count(text, 0)
+  if port and port <= 65535 then return port end
+  return nil, show(text) .. " is not a port; one is a number from 0 to 65535"
+end
+
+local STANDARD = { get = true, head = true, post = true, put = true, patch = true, delete = true, options = true, trace = true }
+
+function READERS.method(text)
+  if STANDARD[text:lower()] then return text:upper() end
+  if text:upper() == "CONNECT" or not text:find("^[%w!#$&'*+%-.^_`|~]+$") then return nil, show(text) .. " is not a method; write GET, POST, PURGE ..." end
+  return text
+end
+
+function READERS.header(text)
+  local ok, why = headers.add_option({}, text)
+  if not ok then return nil, why end
+  return text
+end
+
+function READERS.body(text)
+  local path = text:match("^@(.+)$")
+  if path and files.exists(path) then return nil, ("%s would be sent as it stands; for the content of the file write -f %s"):format(show(text), path) end
+  return text
+end
+
+function READERS.file(text)
+  local content, why = files.read(text)
+  if not content then return nil, ("cannot read %s: %s"):format(text, why) end
+  return content
+end
+
+function READERS.pair(text)
+  local name, value = text:match("^([^=%s]+)=(.*)$")
+  if not name then return nil, show(text) .. " is not NAME=VALUE" end
+  return { name, value }
+end
+
+function READERS.url(text)
+  return url.target(url.looks_like(text) and url.with_scheme(text) or text)
+end
+
+local OUTPUTS = { [".json"] = "json" }
+
+function READERS.output(text)
+  for ending, format in pairs(OUTPUTS) do
+    if #text > #ending and text:sub(-#ending) == ending then return { path = text, format = format } end
+  end
+  for ending in pairs(later.outputs) do
+    if text:sub(-#ending) == ending then return nil, ("%s: %s %s; known: FILE.json"):format(show(text), ending, later.TEXT) end
+  end
+  if text == "-" then return nil, "standard output gets the result with --json" end
+  return nil, show(text) .. ": the ending says the format; known: FILE.json"
+end
+
+-- What a value looks like that was given to the wrong option.
+local LOOKS = {
+  { "^%s*[%[{<]", "a body is -b", "body" },
+  { "://", "a URL stands alone, without an option", "target" },
+  { "^[%w%-]+:%s", "a header is -H", "headers" },
+  { "^%d+%.?%d*%s*[um]?s$", "how long to run is -d", "duration" }, { "^%d+[mh]$", "how long to run is -d", "duration" },
+  { "^%u+$", "a method is -X", "method" },
+  { "^%a+/[%w+.%-]+$", "a content type is -H 'Content-Type: ...'", "headers" },
+  { "^[%a_][%w_]*=", "a parameter of the script is -p", "params" },
+  { "^@", "a body from a file is -f", "body_file" },
+  { "%.json$", "the file for the result is -o", "outputs" },
+  { "%.lua$", "a script stands alone, without an option", "" },
+}
+
+local function misplaced(row, text)
+  for _, look in ipairs(LOOKS) do
+    if look[3] ~= row[1] and text:find(look[1]) then return look[2] end
+  end
+end
+
+local STRICT = { count = true, duration = true, positive_duration = true, header = true, pair = true, method = true, port = true }
+
+local function reader_of(row)
+  local flag = row[2] or row[3]
+  return function(text)
+    local value, why = READERS[row.kind](text)
+    if value ~= nil then return value end
+    local hint = STRICT[row.kind] and misplaced(row, text)
+    if hint then return nil, ("%s is %s, and %s is none; %s"):format(flag, row.what, show(text), hint) end
+    return nil, flag .. ": " .. why
+  end
+end
+
+local function add_option(parser, row)
+  local names = row[2] and row[2] .. " " .. row[3] or row[3]
+  local hidden = row.also
+  if not row[4] then
+    local flag = parser:flag(names):target(row[1])
+    return hidden and flag:hidden_name(hidden)
+  end
+  local option = parser:option(names):target(row[1]):convert(reader_of(row))
+  if row.many then option:count "*" else option:overwrite(false) end
+  return hidden and option:hidden_name(hidden)
+end
+
+local function make_parser(groups)
+  local parser = argparse("luabench"):add_help(false):require_command(false)
+  parser:argument("words"):args "*"
+  for _, group in ipairs(groups) do
+    for _, row in ipairs(group) do add_option(parser, row) end
+  end
+  return parser
+end
+
+local function each_row(groups)
+  local rows = {}
+  for _, group in ipairs(groups) do
+    for _, row in ipairs(group) do
+      rows[#rows + 1] = row
+    end
+  end
+  return rows
+end
+
+local function index_names(groups)
+  local index = {}
+  for _, row in ipairs(each_row(groups)) do
+    for name in ((row[2] or "") .. " " .. row[3] .. " " .. (row.also or "")):gmatch("%S+") do index[name] = row end
+  end
+  return index
+end
+
+-- As with getopt, what follows an option that takes a value is that value, even when it begins with "-": `-b -5`, `-d -1s`. argparse would take it for
+-- an option; written as one word it does not.
+local function join_values(words, index)
+  local joined, i = {}, 1
+  while i <= #words do
+    local word = words[i]
+    local row = index[word]
+    if row and row[4] and words[i + 1] then
+      joined[#joined + 1] = row[3] .. "=" .. words[i + 1]
+      i = i + 1
+    else
+      joined[#joined + 1] = word
+    end
+    i = i + 1
+  end
+  return joined
+end
+
+local function explain_unknown(name, index)
+  if later.options[name] then return ("%s %s"):format(name, later.TEXT) end
+  local long = {}
+  for known in pairs(index) do
+    if known:find("^%-%-") then long[#long + 1] = known end
+  end
+  local found = name:find("^%-%-") and nearest.name(name, long)
+  return ("unknown option %s%s"):format(name, found and "; did you mean " .. found .. "?" or "; luabench --help lists the options")
+end
+
+-- argparse's messages in our words.
+local function explain(message, index)
+  local name = message:match("^unknown option '(.-)'")
+  if name then return explain_unknown(name, index) end
+  name = message:match("^option '(.-)' requires an argument")
+  if name then
+    local row = index[name]
+    return ("%s needs a value: %s %s"):format(name, name, row.example)
+  end
+  name = message:match("^option '(.-)' must be used at most 1 time")
+  if name then return ("%s is given twice"):format(index[name] and (index[name][2] or index[name][3]) or name) end
+  name = message:match("^option '(.-)' does not take arguments")
+  if name then return name .. " takes no value" end
+  return message
+end
+
+local function parse(groups, argv)
+  local index = index_names(groups)
+  local ok, result = make_parser(groups):pparse(join_values(argv, index))
+  if not ok then errors.usage("%s", explain(result, index)) end
+  return result
+end
+
+-- What follows the first `--` that is not the value of an option.
+local function split_args(argv, index)
+  local own, args = {}, {}
+  local i = 1
+  while i <= #argv and argv[i] ~= "--" do
+    own[#own + 1] = argv[i]
+    local row = index[argv[i]]
+    if row and row[4] and argv[i + 1] then
+      own[#own + 1] = argv[i + 1]
+      i = i + 1
+    end
+    i = i + 1
+  end
+  for j = i + 1, #argv do args[#args + 1] = argv[j] end
+  return own, args
+end
+
+--- argv of a run (the word `run` taken off) as a table: a field for each row of flags.run, `words`, `args` (what follows --).
+function cli.parse_run(argv)
+  local own, args = split_args(argv, index_names(flags.run))
+  local values = parse(flags.run, own)
+  values.args = args
+  return values
+end
+
+--- argv of `serve`, the word taken off.
+function cli.parse_serve(argv)
+  local values = parse(flags.serve, argv)
+  if values.words[1] then errors.usage("serve takes no argument %s; luabench serve --help shows its options", show(values.words[1])) end
+  return values
+end
+
+-- "  -c, --users N   text", the text beginning in one column.
+local function option_line(row)
+  local left = "  " .. (row[2] and row[2] .. ", " or "    ") .. row[3] .. (row[4] and " " .. row[4] or "")
+  if #left > 32 then return left .. "\n" .. (" "):rep(34) .. row[5] end
+  return ("%-34s%s"):format(left, row[5])
+end
+
+--- The options of "run" or "serve" as text.
+function cli.options_help(command)
+  local blocks = {}
+  for _, group in ipairs(flags[command]) do
+    local lines = { group.title .. ":" }
+    for _, row in ipairs(group) do lines[#lines + 1] = option_line(row) end
+    blocks[#blocks + 1] = table.concat(lines, "\n")
+  end
+  return table.concat(blocks, "\n\n")
+end
+
+return cli

@@ -1,0 +1,78 @@
+-- The two ways in which a person is told of a mistake. `usage`: the command line, or the script as a whole, cannot be carried out; it ends
+-- `command` with a message and exit status 2. `script`: a function was called wrongly; a Lua error at the line of the script that called it.
+-- Any other error is ours and keeps its traceback.
+local errors = {}
+
+local format, find, getinfo = string.format, string.find, debug.getinfo
+
+local Usage = {}
+Usage.__index = Usage
+Usage.__tostring = function(self) return self.text end
+
+local function text_of(message, ...)
+  if select("#", ...) == 0 then return message end
+  return format(message, ...)
+end
+
+--- Ends `command` with this message and status 2. With one argument it is shown as it is, with more it is a format.
+function errors.usage(message, ...)
+  error(setmetatable({ text = text_of(message, ...) }, Usage), 0)
+end
+
+--- True for what errors.usage raised.
+function errors.is_usage(value)
+  return getmetatable(value) == Usage
+end
+
+-- Files of ours, as the names of embedded chunks (and of the same files in the tree, in tests).
+local function is_ours(source)
+  return find(source, "^@%.?/?lua/luabench/") ~= nil or find(source, "argparse.lua", 1, true) ~= nil
+end
+
+--- True for a line of a traceback that shows our own code or C.
+function errors.is_inner_frame(line)
+  return find(line, "^%s*%[C%]") ~= nil or find(line, "^%s*%.?/?lua/luabench/") ~= nil
+end
+
+--- "script.lua:12" of the innermost line of the script that is being executed, or nil.
+function errors.where()
+  for level = 2, 100 do
+    local info = getinfo(level, "Sl")
+    if not info then return nil end
+    if info.what ~= "C" and info.currentline > 0 and not is_ours(info.source) then
+      return info.short_src .. ":" .. info.currentline
+    end
+  end
+end
+
+--- A Lua error at the script's line, whatever the depth of our own functions.
+function errors.script(message, ...)
+  local where = errors.where()
+  error((where and where .. ": " or "") .. text_of(message, ...), 0)
+end
+
+--- The smallest script, for messages that have to show one.
+errors.SMALLEST = [[
+  scenario "hello" {
+    target = "http://127.0.0.1:8080",
+    users = 1,
+    duration = "10s",
+    run = function()
+      local res = http.get("/")
+      check("status is 200", res.status == 200)
+    end,
+  }]]
+
+--- How a value is shown in a message: strings in quotes, long ones cut, tables and functions by their kind.
+function errors.show(value)
+  local kind = type(value)
+  if kind == "string" then
+    local short = #value > 60 and value:sub(1, 57) .. "..." or value
+    return '"' .. short:gsub("%c", "?") .. '"'
+  elseif kind == "number" or kind == "boolean" or kind == "nil" then
+    return tostring(value)
+  end
+  return "a " .. kind
+end
+
+return errors

@@ -1,0 +1,48 @@
+-- The help texts of the program, of `serve` and of a script.
+local cli = require "luabench.cli"
+local params = require "luabench.params"
+
+local help = {}
+
+local PROGRAM = [[
+luabench: load tests for HTTP servers, written in Lua
+
+  luabench SCRIPT.lua [options] [-- ARGS]   run a script; ARGS are its `...`
+  luabench SCRIPT.lua URL [options]         the same against another target
+  luabench URL [options]                    no script: request one URL again and again
+  luabench PLAN [options]                   a ready-made plan, by its name
+  luabench serve [--port N]                 a server to try things against
+
+%s
+
+Exit status: 0 all well; 1 a threshold failed; 2 wrong command line or script; 3 no whole response came, or the run could not be carried
+through; 130 interrupted. The first Ctrl-C ends the run with its results, a second one ends at once.
+]]
+
+local SERVE = [[
+luabench serve: a small, fast HTTP server to try things against
+
+  /hello  /echo  /fibonacci/N  /delay/MS  /status/CODE  /bytes/N  /chunked/N/SIZE
+
+%s
+]]
+
+local SCRIPT = [[
+luabench %s [options]
+
+%s
+
+All other options: luabench --help
+]]
+
+function help.program() return PROGRAM:format(cli.options_help("run")) end
+
+function help.serve() return SERVE:format(cli.options_help("serve")) end
+
+--- Of a script that has been loaded, so that its parameters are known.
+function help.script(path)
+  local list = params.help()
+  return SCRIPT:format(path, list == "" and "It has no parameters." or "Its parameters, set with -p NAME=VALUE:\n" .. list)
+end
+
+return help

@@ -1,0 +1,182 @@
+-- Where the core enters: the command line becomes a command (docs/core.md). A mistake of the person is a message and exit status 2; an error of ours
+-- keeps its traceback and is status 70.
+local core = require "luabench.core"
+local errors = require "luabench.errors"
+
+local main = {}
+
+local WRONG, BUG = 2, 70
+
+local function say(text)
+  core.write(1, text)
+  return { action = "exit", status = 0 }
+end
+
+-- What the words of the command line mean: a URL, a script, or a ready-made plan.
+
+local function plan_folders()
+  local folders = {}
+  for folder in (os.getenv("LUABENCH_PATH") or ""):gmatch("[^:]+") do folders[#folders + 1] = folder end
+  folders[#folders + 1] = core.root .. "/scripts"
+  return folders
+end
+
+local function find_plan(name)
+  local files = require "luabench.files"
+  if not name:find("^[%w_%-]+$") then return nil end
+  for _, folder in ipairs(plan_folders()) do
+    local path = folder .. "/" .. name .. ".lua"
+    if files.exists(path) then return path end
+  end
+end
+
+local function nothing_called(word)
+  local files = require "luabench.files"
+  if word:find("/", 1, true) or word:find("%.lua$") then
+    local _, why = files.read(word)
+    errors.usage("cannot read the script %s: %s", word, why or "it is not a file")
+  end
+  local near = require("luabench.nearest").name(word, { "serve", "run" })
+  local guess = near and ("; did you mean `luabench %s`?"):format(near) or word:find("%.") and ("; a URL begins with http://: luabench http://%s"):format(word) or ""
+  errors.usage("%s is neither a URL, nor a script, nor a ready-made plan%s", errors.show(word), guess)
+end
+
+-- Returns "url" or "script", and what it is.
+local function dispatch(word)
+  if require("luabench.url").looks_like(word) then return "url", word end
+  if require("luabench.files").exists(word) then return "script", word end
+  local path = find_plan(word)
+  if path then return "script", path end
+  return nothing_called(word)
+end
+
+local NOTHING = [[nothing to run; give a script or a URL:
+
+  luabench script.lua
+  luabench http://127.0.0.1:8080/
+
+luabench --help lists the options.]]
+
+-- Options that say what quick mode requests; a script makes its own requests.
+local QUICK_ONLY = { { "method", "-X" }, { "body", "-b" }, { "body_file", "-f" } }
+
+local function check_script_words(given)
+  local words = given.words
+  local url = require "luabench.url"
+  if words[2] and not url.looks_like(words[2]) then
+    errors.usage("%s: after a script only a URL can follow; arguments of the script stand behind --: luabench %s -- %s", errors.show(words[2]), words[1], words[2])
+  end
+  if words[3] then errors.usage("too many arguments: %s", errors.show(words[3])) end
+  if words[2] and given.target then errors.usage("%s and --target both give the target: use one", words[2]) end
+  for _, row in ipairs(QUICK_ONLY) do
+    if given[row[1]] then errors.usage("%s says what quick mode requests (luabench URL); a script makes its own requests", row[2]) end
+  end
+  if words[2] then
+    local base, why = url.target(url.with_scheme(words[2]))
+    if not base then errors.usage("%s", why) end
+    given.target = base
+  end
+end
+
+local function params_of(given)
+  local texts = {}
+  for _, pair in ipairs(given.params or {}) do
+    if texts[pair[1]] then errors.usage("-p %s is given twice", pair[1]) end
+    texts[pair[1]] = pair[2]
+  end
+  return texts
+end
+
+local function script_plan(path, given)
+  local script = require "luabench.script"
+  check_script_words(given)
+  require("luabench.params").configure(params_of(given))
+  script.load(path, given.args)
+  if given.help then return say(require("luabench.help").script(path)) end
+  local plan = require("luabench.plan").make(script.scenarios(path), given)
+  plan.script = path
+  return plan
+end
+
+local function check_url_words(given)
+  if given.words[2] then errors.usage("%s: one URL at a time; and a script comes before its URL: luabench SCRIPT.lua URL", errors.show(given.words[2])) end
+  if given.target then errors.usage("--target replaces a script's target; without a script the URL itself is enough") end
+  if given.params and given.params[1] then errors.usage("-p sets parameters of a script, and there is none") end
+  if given.only and given.only[1] then errors.usage("--only chooses a scenario of a script, and there is none") end
+  if given.args[1] then errors.usage("what follows -- is for a script, and there is none") end
+end
+
+local function url_plan(address, given)
+  check_url_words(given)
+  require("luabench.params").configure(nil)
+  local scenario, absolute = require("luabench.quick").scenario(address, given)
+  local plan = require("luabench.plan").make({ scenario }, given)
+  plan.url = absolute
+  plan.scenarios[1].target = absolute
+  return plan
+end
+
+-- Users must not share the choices that every worker made alike while loading.
+local function end_loading(role, plan)
+  local stage = require "luabench.stage"
+  require("luabench.http").configure(plan.scenarios)
+  stage.loading = false
+  if role == "worker" then
+    local address = tonumber(tostring({}):match("0x(%x+)") or "1", 16)
+    math.randomseed((core.now() * 1e6 + address) % 2 ^ 31)
+  end
+end
+
+local function run(argv, role)
+  local given = require("luabench.cli").parse_run(argv)
+  local word = given.words[1]
+  if given.version then return say("luabench " .. core.VERSION .. "\n") end
+  if given.help and (not word or require("luabench.url").looks_like(word)) then return say(require("luabench.help").program()) end
+  if not word then errors.usage("%s", NOTHING) end
+  require("luabench.stage").role = role
+  local kind, what = dispatch(word)
+  local plan = kind == "url" and url_plan(what, given) or script_plan(what, given)
+  if plan.action ~= "run" then return plan end
+  if given.dry_run then return say(require("luabench.dryrun").describe(plan)) end
+  if role == "control" then require("luabench.plan").open_outputs(plan.outputs) end
+  end_loading(role, plan)
+  return plan
+end
+
+local function serve(argv)
+  local given = require("luabench.cli").parse_serve(argv)
+  if given.help then return say(require("luabench.help").serve()) end
+  return { action = "serve", port = given.port or 8080, host = given.host or "127.0.0.1", threads = given.threads or 1 }
+end
+
+local function rest(argv)
+  return { unpack(argv, 2, #argv) }
+end
+
+local function choose(argv, role)
+  if argv[1] == "serve" then return serve(rest(argv)) end
+  if argv[1] == "run" then return run(rest(argv), role) end
+  return run(argv, role)
+end
+
+local function on_error(value)
+  if errors.is_usage(value) then return value end
+  return debug.traceback(tostring(value), 2)
+end
+
+--- What the command line wants: a command (docs/core.md). `role` is "control" or "worker"; the latter prints nothing, and finds its message in `text`.
+function main.command(argv, role)
+  local ok, result = xpcall(function() return choose(argv, role) end, on_error)
+  if ok then return result end
+  local usage = errors.is_usage(result)
+  local text = "luabench: " .. (usage and result.text or "internal error: " .. result) .. "\n"
+  if role == "control" then core.write(2, text) end
+  return { action = "exit", status = usage and WRONG or BUG, text = text }
+end
+
+--- After the run, in the control state: report, files, exit status.
+function main.finish(plan, results)
+  return require("luabench.finish").finish(plan, results)
+end
+
+return main

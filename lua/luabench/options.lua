@@ -1,0 +1,142 @@
+-- Checks a table of options against rows of schema.lua: unknown keys with the nearest one, keys in the wrong place with their place, names of
+-- other tools with ours, wrong types. Returns the values as plain numbers, strings and functions.
+local errors = require "luabench.errors"
+local headers = require "luabench.headers"
+local later = require "luabench.later"
+local nearest = require "luabench.nearest"
+local schema = require "luabench.schema"
+local units = require "luabench.units"
+local url = require "luabench.url"
+
+local options = {}
+
+local show = errors.show
+local find, format = string.find, string.format
+
+local function index_of(rows)
+  local index = {}
+  for _, row in ipairs(rows) do index[row[1]] = row end
+  return index
+end
+
+-- A set of keys: its rows by name, the names of later versions, those of other tools.
+local SETS = {
+  scenario = { rows = index_of(schema.scenario), later = later.scenario_keys, foreign = schema.foreign },
+  http = { rows = index_of(schema.http), later = later.http_keys, foreign = schema.foreign_http },
+  request = { rows = index_of(schema.request), later = later.request_keys, foreign = schema.foreign_request },
+}
+
+local PLACES = {
+  scenario = { { "http", "it belongs into the `http` table: http = { %s = ... }" },
+               { "request", "it belongs to a request: http.post(url, { %s = ... })" } },
+  http = { { "scenario", "it belongs to the scenario, outside of `http`" },
+           { "request", "it belongs to a request: http.post(url, { %s = ... })" } },
+  request = { { "http", "it belongs to the scenario: http = { %s = ... }" }, { "scenario", "it belongs to the scenario: %s = ..." } },
+}
+
+local function known(set, key)
+  return set.rows[key] or set.later[key]
+end
+
+local function place_of(kind, key)
+  for _, place in ipairs(PLACES[kind]) do
+    if known(SETS[place[1]], key) then return "; " .. format(place[2], key) end
+  end
+end
+
+local function names_of(set)
+  local names = {}
+  for name in pairs(set.rows) do names[#names + 1] = name end
+  for name in pairs(set.later) do names[#names + 1] = name end
+  return names
+end
+
+local function foreign(set, key)
+  local ours = set.foreign[key]
+  if not ours then return nil end
+  if not find(ours, "[ {]") then return "; here it is called `" .. ours .. "`" end
+  return "; " .. ours
+end
+
+--- What is wrong with a key that has no row, in words.
+function options.unknown(kind, key)
+  local set = SETS[kind]
+  if type(key) ~= "string" then return format("%s stands without a key; write NAME = value", show(key)) end
+  if set.later[key] then return format("`%s` %s", key, later.TEXT) end
+  local why = place_of(kind, key) or foreign(set, key) or nearest.hint(key, names_of(set))
+  return format("unknown key `%s`%s", key, why)
+end
+
+local function expect(kind)
+  return function(value)
+    if type(value) == kind then return value end
+    return nil, format("must be a %s, not %s", kind, show(value))
+  end
+end
+
+local function boolean(value)
+  if type(value) == "boolean" then return value end
+  return nil, format("must be true or false, not %s", show(value))
+end
+
+local function run_function(value)
+  if type(value) == "function" then return value end
+  return nil, format("must be a function, not %s; write run = function() ... end", show(value))
+end
+
+local function header_table(value)
+  if type(value) ~= "table" then return nil, format('must be a table, not %s; write headers = { ["X-Name"] = "value" }', show(value)) end
+  local result, why = headers.of_table(value)
+  return result, why
+end
+
+local READERS = {
+  any = function(value) return value end,
+  boolean = boolean,
+  count = units.count,
+  duration = units.duration,
+  positive_duration = units.positive_duration,
+  size = units.size,
+  string = expect "string",
+  table = expect "table",
+  ["function"] = run_function,
+  headers = header_table,
+  target = url.target,
+}
+
+local function read_value(row, value)
+  local read, why = READERS[row.kind](value)
+  if read == nil then return nil, why end
+  if row.most and read > row.most then return nil, format("%s is more than %s", show(value), units.show_count(row.most)) end
+  return read
+end
+
+--- Reads `values` by the rows of `kind` ("scenario", "http", "request"). Returns a table of plain values, or nil and what is wrong.
+function options.read(kind, values)
+  if type(values) ~= "table" then return nil, format("`%s` must be a table, not %s", kind, show(values)) end
+  local rows, result = SETS[kind].rows, {}
+  for key, value in pairs(values) do
+    local row = rows[key]
+    if not row then return nil, options.unknown(kind, key) end
+    local read, why
+    if row.kind == "http" then
+      read, why = options.read("http", value)
+      if not read then return nil, "http: " .. why end
+    else
+      read, why = read_value(row, value)
+      if read == nil then return nil, format("`%s`: %s", key, why) end
+    end
+    result[key] = read
+  end
+  return result
+end
+
+--- Fills in the defaults of `kind` for keys that are absent.
+function options.fill(kind, values)
+  for name, row in pairs(SETS[kind].rows) do
+    if values[name] == nil then values[name] = row.default end
+  end
+  return values
+end
+
+return options

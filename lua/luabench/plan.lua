@@ -1,0 +1,152 @@
+-- From what a script defines and what the command line says to the plan: the table of effective settings that both the core and the reports read
+-- (docs/core.md). Fields of the plan beside those of the core: script (path or nil), url (quick mode), args, latency (the full table is wanted),
+-- json, color, thresholds ({ expression }), outputs ({ path, format }), params ({ name, value, secret }), options (for the result file); of a
+-- scenario: target, headers.
+local core = require "luabench.core"
+local errors = require "luabench.errors"
+local headers = require "luabench.headers"
+local options = require "luabench.options"
+local params = require "luabench.params"
+local scenario = require "luabench.scenario"
+local thresholds = require "luabench.thresholds"
+
+local plan = {}
+
+-- Options that change the load of one scenario.
+local LOAD_SHAPE = { { "users", "-c" }, { "duration", "-d" }, { "iterations", "-n" }, { "ramp_up", "--ramp-up" }, { "graceful_stop", "--graceful-stop" } }
+
+local function check_one_scenario(scenarios, values)
+  if #scenarios == 1 then return end
+  for _, shape in ipairs(LOAD_SHAPE) do
+    if values[shape[1]] ~= nil then
+      errors.usage("%s changes the load of one scenario, and there are %d; choose one with --only NAME.\n%s", shape[2], #scenarios, scenario.listing(scenarios))
+    end
+  end
+end
+
+-- -c replaces users and the way they come; -d and -n replace every other end.
+local function override_load(values, given)
+  if given.users then
+    values.users, values.ramp_up = given.users, nil
+  end
+  if given.duration or given.iterations then
+    values.duration, values.iterations, values.iterations_per_user = given.duration, given.iterations, nil
+  end
+  if given.ramp_up then values.ramp_up = given.ramp_up end
+  if given.graceful_stop then values.graceful_stop = given.graceful_stop end
+end
+
+local function header_options(given)
+  local map = {}
+  for _, text in ipairs(given.headers or {}) do assert(headers.add_option(map, text)) end
+  return map
+end
+
+local function override_http(http, given)
+  http.timeout = given.timeout or http.timeout
+  http.connect_timeout = given.connect_timeout or http.connect_timeout
+  http.requests_per_connection = given.requests_per_connection or http.requests_per_connection
+  if given.no_keepalive then http.keep_alive = false end
+  http.headers = headers.merge(http.headers, header_options(given))
+end
+
+local function ensure_end(values)
+  if not values.duration and not values.iterations and not values.iterations_per_user then values.iterations_per_user = 1 end
+end
+
+local function http_of(values, given)
+  local http = options.fill("http", values.http)
+  return {
+    timeout = http.timeout, connect_timeout = http.connect_timeout, max_body = http.max_body, keep_alive = http.keep_alive, retry = http.retry,
+    lenient = given.lenient_http or false, requests_per_connection = http.requests_per_connection, connections_per_user = values.connections_per_user,
+  }
+end
+
+local function effective(each, given)
+  local values = each.values
+  override_load(values, given)
+  values.http = values.http or {}
+  override_http(values.http, given)
+  ensure_end(values)
+  options.fill("scenario", values)
+  return {
+    name = each.name, where = each.where, model = "closed", run = values.run, target = given.target or values.target, headers = values.http.headers,
+    users = values.users, duration = values.duration, iterations = values.iterations, iterations_per_user = values.iterations_per_user,
+    ramp_up = values.ramp_up, start_after = values.start_after, graceful_stop = values.graceful_stop, http = http_of(values, given),
+  }
+end
+
+local function users_of(scenarios)
+  local sum = 0
+  for _, each in ipairs(scenarios) do sum = sum + each.users end
+  return sum
+end
+
+local function progress_of(given)
+  if given.quiet then return "none" end
+  if given.interval then return "lines" end
+  return core.terminal(2) and "block" or "lines"
+end
+
+local function color_wanted(given)
+  local no_color = os.getenv("NO_COLOR")
+  return not given.no_color and (no_color == nil or no_color == "") and core.terminal(1) ~= nil
+end
+
+local function param_values()
+  local list = {}
+  for i, row in ipairs(params.list()) do list[i] = { name = row.name, value = row.value, secret = row.secret } end
+  return list
+end
+
+local function threshold_list(texts)
+  local list = {}
+  for i, text in ipairs(texts or {}) do
+    local parsed, why = thresholds.parse(text)
+    if not parsed then errors.usage("--threshold %s: %s", errors.show(text), why) end
+    list[i] = { expression = text }
+  end
+  return list
+end
+
+-- What the result file says of the options: those of the command line that were given, and the parameters with their values.
+local REPORTED = { "users", "duration", "iterations", "ramp_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
+                   "requests_per_connection", "lenient_http", "method" }
+
+local function reported(given, values)
+  local result = { params = {} }
+  for _, key in ipairs(REPORTED) do result[key] = given[key] end
+  for _, param in ipairs(values) do result.params[param.name] = param.secret and "***" or param.value end
+  return result
+end
+
+--- The plan for `scenarios` ({ name, where, values } as script.scenarios and quick.scenario give them) under the options of the command line.
+function plan.make(scenarios, given)
+  scenarios = scenario.only(scenarios, given.only and given.only[1] and given.only)
+  check_one_scenario(scenarios, given)
+  local result = {
+    action = "run", scenarios = {}, script_timeout = given.script_timeout or 10, progress = progress_of(given), interval = given.interval or 10,
+    args = given.args, latency = given.latency or false, json = given.json or false, color = color_wanted(given),
+    thresholds = threshold_list(given.thresholds), outputs = given.outputs or {}, params = param_values(),
+  }
+  result.options = reported(given, result.params)
+  for i, each in ipairs(scenarios) do result.scenarios[i] = effective(each, given) end
+  result.threads = given.threads and math.min(given.threads, users_of(result.scenarios)) or nil
+  return result
+end
+
+local function check_output(output, seen)
+  if seen[output.path] then errors.usage("-o %s is given twice", output.path) end
+  seen[output.path] = true
+  local file, why = io.open(output.path, "a")
+  if not file then errors.usage("-o: cannot write %s", why) end
+  file:close()
+end
+
+--- Makes sure that every output file can be written, before anything is sent. A file that is there already keeps its content until the end of the run.
+function plan.open_outputs(outputs)
+  local seen = {}
+  for _, output in ipairs(outputs) do check_output(output, seen) end
+end
+
+return plan

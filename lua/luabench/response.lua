@@ -1,0 +1,246 @@
+-- What a request returns: a plain table with the fields that nearly every script reads, and the rest made when it is looked at, from what the core
+-- handed over: the raw head, the time marks, the prepared request.
+local core = require "luabench.core"
+local errors = require "luabench.errors"
+local later = require "luabench.later"
+local nearest = require "luabench.nearest"
+
+local response = {}
+
+local find, match, sub, gsub, lower, format = string.find, string.match, string.sub, string.gsub, string.lower, string.format
+local rawget, rawset, setmetatable, getmetatable, tonumber, tostring, type = rawget, rawset, setmetatable, getmetatable, tonumber, tostring, type
+local concat = table.concat
+local json_decode, json_null = core.json_decode, core.json_null
+
+local Response = {}
+local methods = {}
+local lazy = {}
+
+-- Prepared request → { url, method }: kept beside, so that a response holds one reference for both.
+local origins = setmetatable({}, { __mode = "k" })
+
+--- Remembers of which URL and method a prepared request is.
+function response.note(prepared, url, method)
+  origins[prepared] = { url, method }
+end
+
+--- The response of what core.send returned.
+function response.new(prepared, status, ok, error_name, size, body, head, marks, text)
+  local res = setmetatable({
+    status = status, ok = ok, error = error_name, body = body, size = size,
+    _head = head, _marks = marks, _request = prepared,
+  }, Response)
+  if text then res._text = text end
+  return res
+end
+
+-- Name and value of each header line, in order; a folded line continues the one before (RFC 9112 5.2).
+local function parse_head(head)
+  local list = {}
+  local position = head and (find(head, "\n", 1, true) or #head) + 1 or 1
+  while head and position <= #head do
+    local line_end = find(head, "\n", position, true) or #head + 1
+    local line = gsub(sub(head, position, line_end - 1), "\r$", "")
+    local name, value = match(line, "^([^:%s][^:]-)%s*:%s*(.-)%s*$")
+    if name then
+      list[#list + 1] = { name, value }
+    elseif #list > 0 and find(line, "^[ \t]+%S") then
+      list[#list][2] = list[#list][2] .. " " .. match(line, "^%s*(.-)%s*$")
+    end
+    position = line_end + 1
+  end
+  return list
+end
+
+local CaseInsensitive = {
+  __index = function(map, name)
+    return type(name) == "string" and rawget(map, lower(name)) or nil
+  end,
+}
+
+local function header_map(list)
+  local values = {}
+  for _, pair in ipairs(list) do
+    local key = lower(pair[1])
+    values[key] = values[key] or {}
+    values[key][#values[key] + 1] = pair[2]
+  end
+  local map = {}
+  for key, all in pairs(values) do map[key] = key == "set-cookie" and all[1] or concat(all, ", ") end
+  return setmetatable(map, CaseInsensitive)
+end
+
+-- Parsed once, kept out of sight.
+local function header_pairs(res)
+  local list = rawget(res, "_pairs")
+  if not list then
+    list = parse_head(rawget(res, "_head"))
+    rawset(res, "_pairs", list)
+  end
+  return list
+end
+
+function lazy.headers(res) return header_map(header_pairs(res)) end
+function lazy.time(res) return core.marks(rawget(res, "_marks")) end
+function lazy.version(res) return core.version(rawget(res, "_marks")) end
+function lazy.url(res)
+  local origin = origins[rawget(res, "_request")]
+  return origin and origin[1]
+end
+
+local WORDS = {
+  timeout = "no whole response in time", dns = "the name has no address", connect = "no connection", closed = "closed before the response was whole",
+  connect_timeout = "no connection in time", reset = "the connection was reset", protocol = "not a valid HTTP response",
+}
+
+function lazy.error_text(res)
+  local name = rawget(res, "error")
+  if not name then return nil end
+  if name == "status" then return format("status %d", rawget(res, "status")) end
+  return rawget(res, "_text") or WORDS[name] or name
+end
+
+local FIELDS = { "status", "ok", "error", "error_text", "body", "size", "headers", "version", "time", "url", "json", "match", "between", "header_list", "each_header" }
+local ABSENT = { error = true, _text = true, _head = true, _pairs = true, _json = true, _marks = true, _request = true, error_text = true }
+-- Words of other tools, and near misses that are not near in letters.
+local FOREIGN = { status_code = "status", code = "status", statusCode = "status", text = "body", content = "body", data = "body", timings = "time", duration = "time.total",
+                  latency = "time.total", elapsed = "time.total", length = "size", header = "headers", err = "error", message = "error_text", html = false }
+
+local function no_field(key)
+  if type(key) ~= "string" then errors.script("a response has no field %s", errors.show(key)) end
+  if later.response_fields[key] then errors.script("res.%s %s", key, later.TEXT) end
+  local found = FOREIGN[key] or nearest.name(key, FIELDS)
+  errors.script("a response has no field `%s`%s", key, found and "; did you mean `" .. found .. "`?" or "; it has " .. concat(FIELDS, ", "))
+end
+
+function Response.__index(res, key)
+  local make = lazy[key]
+  if make then
+    local value = make(res)
+    rawset(res, key, value)
+    return value
+  end
+  local method = methods[key]
+  if method then return method end
+  if ABSENT[key] then return nil end
+  return no_field(key)
+end
+
+function Response.__tostring(res)
+  local origin = origins[rawget(res, "_request")] or { "?", "?" }
+  local seconds = res.time and res.time.total
+  local took = seconds and format(" in %.3g ms", seconds * 1e3) or ""
+  if rawget(res, "status") == 0 then return format("%s %s: %s (%s)%s", origin[2], origin[1], rawget(res, "error"), res.error_text, took) end
+  return format("%s %s: %d, %d bytes%s", origin[2], origin[1], rawget(res, "status"), rawget(res, "size") or 0, took)
+end
+
+local function check_self(res, name)
+  if getmetatable(res) ~= Response then errors.script("res.%s is called with a colon: res:%s(...)", name, name) end
+end
+
+local function expect_string(value, call)
+  if type(value) ~= "string" then errors.script("%s needs a string, got %s", call, errors.show(value)) end
+end
+
+--- All values of a header, in order of arrival.
+function methods.header_list(res, name)
+  check_self(res, "header_list")
+  expect_string(name, "res:header_list(name)")
+  local list = {}
+  for _, pair in ipairs(header_pairs(res)) do
+    if lower(pair[1]) == lower(name) then list[#list + 1] = pair[2] end
+  end
+  return list
+end
+
+--- Iterates over name and value of each header line, as they came.
+function methods.each_header(res)
+  check_self(res, "each_header")
+  local list, i = header_pairs(res), 0
+  return function()
+    i = i + 1
+    if list[i] then return list[i][1], list[i][2] end
+  end
+end
+
+-- The steps of "data.items[1].id" or 'a["b.c"]': names and numbers; an error at the script's line when it is no path.
+local paths, path_count = {}, 0
+local function parse_path(path)
+  if paths[path] then return paths[path] end
+  local steps, position = {}, 1
+  while position <= #path do
+    local name, after = match(path, "^%.?([^.%[%]]+)()", position)
+    if position == 1 and sub(path, 1, 1) == "." then name = nil end
+    if position > 1 and name and sub(path, position, position) ~= "." then name = nil end
+    if not name then
+      name, after = match(path, "^%[(%d+)%]()", position)
+      name = tonumber(name)
+    end
+    if not name then name, after = match(path, '^%["([^"]*)"%]()', position) end
+    if not name or name == 0 then
+      errors.script('res:json(path): %s is no path; write "data.items[1].id", lists count from 1', errors.show(path))
+    end
+    steps[#steps + 1], position = name, after
+  end
+  if path_count >= 1000 then paths, path_count = {}, 0 end
+  paths[path], path_count = steps, path_count + 1
+  return steps
+end
+
+local function at_path(value, path)
+  for _, step in ipairs(parse_path(path)) do
+    if type(value) ~= "table" or value == json_null or value[step] == nil then
+      return nil, format("the body has nothing at `%s` (no `%s` there)", path, tostring(step))
+    end
+    value = value[step]
+  end
+  if value == json_null then return nil, format("`%s` is null", path) end
+  return value
+end
+
+local function decoded(res)
+  local kept = rawget(res, "_json")
+  if kept then return kept[1], kept[2] end
+  local value, why = json_decode(res.body)
+  if value == nil then
+    local error_name = rawget(res, "error")
+    why = rawget(res, "status") == 0 and format("no response (%s)", error_name) or format("the body is not JSON: %s", why or "?")
+  end
+  rawset(res, "_json", { value, why })
+  return value, why
+end
+
+--- The decoded body, or what is at a path in it; nil and a text when the body is not JSON, the path leads nowhere, or null is there.
+function methods.json(res, path, extra)
+  check_self(res, "json")
+  if extra ~= nil then errors.script("res:json takes one path") end
+  local value, why = decoded(res)
+  if path == nil or value == nil then return value, why end
+  expect_string(path, "res:json(path)")
+  return at_path(value, path)
+end
+
+--- string.match on the body.
+function methods.match(res, pattern, extra)
+  check_self(res, "match")
+  expect_string(pattern, "res:match(pattern)")
+  if extra ~= nil then errors.script("res:match takes one pattern") end
+  local function results(ok, ...)
+    if not ok then errors.script("res:match: %s", (gsub((...), "^[^:]+:%d+: ", ""))) end
+    return ...
+  end
+  return results(pcall(match, res.body, pattern))
+end
+
+--- The text of the body between the first `left` and the next `right` after it, or nil.
+function methods.between(res, left, right, extra)
+  check_self(res, "between")
+  expect_string(left, "res:between(left, right)")
+  expect_string(right, "res:between(left, right)")
+  if extra ~= nil then errors.script("res:between takes two strings") end
+  local _, left_end = find(res.body, left, 1, true)
+  local right_start = left_end and find(res.body, right, left_end + 1, true)
+  return right_start and sub(res.body, left_end + 1, right_start - 1) or nil
+end
+
+return response

@@ -1,0 +1,68 @@
+-- Loads a script: as text, in its environment, and collects what it defines. Every way in which that fails is a message and exit status 2.
+local errors = require "luabench.errors"
+local files = require "luabench.files"
+local modules = require "luabench.modules"
+local params = require "luabench.params"
+local sandbox = require "luabench.sandbox"
+local scenario = require "luabench.scenario"
+local stage = require "luabench.stage"
+
+local script = {}
+
+local unpack = unpack
+
+local function read(path)
+  local text, why = files.read(path)
+  if not text then errors.usage("cannot read the script %s: %s", path, why) end
+  if text:sub(1, 1) == "\27" then errors.usage("%s is compiled Lua; a script must be text", path) end
+  return text
+end
+
+local function compile(path, text, env)
+  local chunk, why = load(text, "@" .. path, "t", env)
+  if not chunk then errors.usage("%s", why) end
+  return chunk
+end
+
+-- The frames of the script in a traceback, without our own; nil when there is but one, which the message names already.
+local function script_frames(traceback)
+  local lines = {}
+  for line in traceback:gmatch("[^\n]+") do
+    if line:find("^%s") and not errors.is_inner_frame(line) then lines[#lines + 1] = line end
+  end
+  return #lines > 1 and "\n" .. table.concat(lines, "\n") or ""
+end
+
+local function on_error(value)
+  if errors.is_usage(value) then return value end
+  local text = type(value) == "table" and not (getmetatable(value) or {}).__tostring and "an error that is a table was raised" or tostring(value)
+  return { text = text, frames = script_frames(debug.traceback("", 2)) }
+end
+
+local function run(chunk, args)
+  local ok, failure = xpcall(function() chunk(unpack(args, 1, #args)) end, on_error)
+  if ok then return end
+  if errors.is_usage(failure) then error(failure, 0) end
+  errors.usage("%s%s", failure.text, failure.frames)
+end
+
+--- Loads the script at `path` with `args` as its `...`; script.scenarios says what it defined.
+function script.load(path, args)
+  local text = read(path)
+  local env, module_env, provided
+  local require_function = modules.require_function(files.folder(path), function() return provided end, function() return module_env end)
+  env, module_env = sandbox.environments(require_function)
+  provided = sandbox.modules(env)
+  sandbox.seal()
+  scenario.reset()
+  stage.loading = true
+  run(compile(path, text, env), args or {})
+end
+
+--- What the loaded script defined. Ends the command when that is nothing, or not whole, or when -p names what it does not declare.
+function script.scenarios(path)
+  params.check_given(path)
+  return scenario.finish(path)
+end
+
+return script

@@ -1,0 +1,14 @@
+-- Where this Lua state is in its life, for functions that only make sense in one part of it.
+local stage = {
+  loading = true,  -- the script defines things; false once users may run
+  role = "control",
+}
+
+local errors = require "luabench.errors"
+
+--- Ends a call that only a running user can make.
+function stage.refuse(name)
+  errors.script("%s is called while the script is loaded; only the functions of a scenario send traffic. The smallest script:\n\n%s", name, errors.SMALLEST)
+end
+
+return stage
