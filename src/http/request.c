@@ -161,5 +161,6 @@ void request_release(struct request *request)
     free(request->method);
     free(request->path);
     free(request->bytes);
+    free(request->seen);
     free(request);
 }

@@ -27,6 +27,8 @@ struct request {
     unsigned fields;     /* REQUEST_*: what its header lines contain */
     char *bytes;         /* HTTP/1.1: request line and header lines, each ended by CRLF; no Content-Length but the caller's; after `length` follows the blank line */
     size_t length;
+    void *seen;          /* of the codec: what it remembers of the responses; released with free() */
+    bool answered;       /* a response has come */
     void *metrics;       /* of the submitter: struct name_metrics */
 };
 
