@@ -22,7 +22,7 @@ enum {
     OUTER_SIZE = 8,
     INNER_SIZE = 40,
     WORD_SIZE = 9,                              /* most bytes of a count */
-    MOST_COUNTS = 55 << HIST_PAGE_BITS,         /* of any library: 3 digits up to 2^63 */
+    MOST_COUNTS = 54 << HIST_PAGE_BITS,         /* of any library: 3 digits up to 2^63 */
     MOST_BYTES = INNER_SIZE + MOST_COUNTS * WORD_SIZE,
 };
 
@@ -131,7 +131,7 @@ static bool decode_counter(struct hist *hist, uint64_t index, unsigned magnitude
     int64_t min = hist->count ? hist->min : low;
     hist_record_many(hist, low + width / 2, count);
     hist->min = min;
-    hist->max = low + width - 1;
+    hist->max = low + (width - 1);
     return true;
 }
 

@@ -11,23 +11,23 @@ struct books {
     const struct name_metrics *name; /* NULL: the scenario itself */
 };
 
-/* Says that the sum called `sum` is `found` where `figure`, which is `expected`, should equal it (or, `relation` "<=", not be above it). */
-static bool off(const struct books *books, const char *figure, uint64_t expected, const char *relation, const char *sum, uint64_t found)
+/* Says where the two figures do not go together, and how. */
+static bool off(const struct books *books, const char *figure, uint64_t value, const char *relation, const char *other, uint64_t other_value)
 {
     const char *name = books->name ? books->name->name : NULL;
-    snprintf(books->why, books->size, "scenario \"%s\"%s%s%s: %s = %" PRIu64 ", but %s = %" PRIu64 " (should be %s %s %s)", books->scenario->name,
-             name ? ", requests \"" : "", name ? name : "", name ? "\"" : "", figure, expected, sum, found, figure, relation, sum);
+    snprintf(books->why, books->size, "scenario \"%s\"%s%s%s: %s = %" PRIu64 ", %s %s = %" PRIu64, books->scenario->name, name ? ", requests \"" : "",
+             name ? name : "", name ? "\"" : "", figure, value, relation, other, other_value);
     return false;
 }
 
-static bool equal(const struct books *books, const char *figure, uint64_t expected, const char *sum, uint64_t found)
+static bool equal(const struct books *books, const char *figure, uint64_t value, const char *sum, uint64_t found)
 {
-    return expected == found || off(books, figure, expected, "=", sum, found);
+    return value == found || off(books, figure, value, "but", sum, found);
 }
 
 static bool at_most(const struct books *books, const char *figure, uint64_t value, const char *limit, uint64_t most)
 {
-    return value <= most || off(books, figure, value, "<=", limit, most);
+    return value <= most || off(books, figure, value, "more than", limit, most);
 }
 
 static uint64_t sum_of_errors(const struct name_metrics *name)
