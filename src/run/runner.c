@@ -51,6 +51,7 @@ struct runner {
     struct stuck stuck;
     bool has_stuck;
     int64_t ended_at, started_at;
+    struct name_metrics *totals; /* of the results: by scenario, and of all */
     char notice[200];
     const char *notices[1];
     size_t notice_count;
@@ -279,6 +280,36 @@ static void watch_run(struct runner *runner)
 
 /* The end */
 
+/* Adds up the names of each scenario, and the scenarios. */
+static void add_up(const struct metrics *metrics, struct name_metrics *totals)
+{
+    struct name_metrics *all = &totals[metrics->scenario_count];
+    for (size_t s = 0; s < metrics->scenario_count; s++) {
+        for (size_t i = 0; i < metrics->scenarios[s].name_count; i++)
+            name_metrics_merge(&totals[s], metrics->scenarios[s].names[i]);
+        name_metrics_merge(all, &totals[s]);
+    }
+}
+
+/* Merges the other workers' figures into those of the first. */
+static void merge_workers(struct runner *runner, struct results *results)
+{
+    struct worker *first = &runner->workers[0];
+    for (unsigned i = 0; i < runner->worker_count; i++) {
+        struct worker *worker = &runner->workers[i];
+        results->cpu += worker->cpu;
+        if (!results->stopped)
+            results->stopped = worker->vm->stop_text;
+        if (worker == first)
+            continue;
+        metrics_merge(&first->metrics, &worker->metrics);
+        hist_merge(&first->vm->lag, &worker->vm->lag);
+        for (size_t s = 0; s < runner->plan->scenario_count; s++)
+            if (worker->durations[s] > first->durations[s])
+                first->durations[s] = worker->durations[s];
+    }
+}
+
 static int report(struct runner *runner)
 {
     struct metrics *all = &runner->workers[0].metrics;
@@ -288,21 +319,11 @@ static int report(struct runner *runner)
         .metrics = all, .durations = runner->workers[0].durations, .series = runner->progress.series, .series_count = runner->progress.series_count,
         .threads = runner->worker_count, .notices = runner->notices, .notice_count = runner->notice_count,
     };
-    struct hist *lag = &runner->workers[0].vm->lag;
-    for (unsigned i = 0; i < runner->worker_count; i++) {
-        struct worker *worker = &runner->workers[i];
-        results.cpu += worker->cpu;
-        if (!results.stopped)
-            results.stopped = worker->vm->stop_text;
-        if (!i)
-            continue;
-        metrics_merge(all, &worker->metrics);
-        hist_merge(lag, &worker->vm->lag);
-        for (size_t s = 0; s < runner->plan->scenario_count; s++)
-            if (worker->durations[s] > runner->workers[0].durations[s])
-                runner->workers[0].durations[s] = worker->durations[s];
-    }
-    results.lag = lag;
+    merge_workers(runner, &results);
+    runner->totals = mem_array(runner->plan->scenario_count + 1, sizeof *runner->totals);
+    add_up(all, runner->totals);
+    results.totals = runner->totals;
+    results.lag = &runner->workers[0].vm->lag;
     results.stuck = runner->has_stuck ? &runner->stuck : NULL;
     if (!metrics_balance(all, unbalanced, sizeof unbalanced))
         results.unbalanced = unbalanced;
@@ -351,6 +372,9 @@ static void close_run(struct runner *runner)
     }
     free(runner->workers);
     free(runner->heartbeats);
+    for (size_t i = 0; runner->totals && i <= runner->plan->scenario_count; i++)
+        name_metrics_free(&runner->totals[i]);
+    free(runner->totals);
     free(runner->run.claims);
     lines_free(&runner->run.lines);
     sem_destroy(&runner->run.go);

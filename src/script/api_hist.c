@@ -1,17 +1,18 @@
 /* The hist object of docs/core.md: reads a histogram of nanoseconds, speaks seconds. */
 #include <lauxlib.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/base64.h"
 #include "base/buf.h"
-#include "base/clock.h"
+#include "base/mem.h"
 #include "script/api.h"
 
 #define HIST_TYPE "luabench.hist"
 
 struct hist_object {
     const struct hist *hist; /* the core's, or `own` */
-    struct hist own;         /* of hist_merge */
+    struct hist *own;        /* of hist_merge, or NULL; apart, since Lua aligns its memory to 8 bytes only and a hist wants 16 */
 };
 
 static const struct hist *check_hist(lua_State *L, int index)
@@ -77,7 +78,11 @@ static int encode(lua_State *L)
 
 static int release(lua_State *L)
 {
-    hist_free(&((struct hist_object *)luaL_checkudata(L, 1, HIST_TYPE))->own);
+    struct hist_object *object = luaL_checkudata(L, 1, HIST_TYPE);
+    if (object->own)
+        hist_free(object->own);
+    free(object->own);
+    object->own = NULL;
     return 0;
 }
 
@@ -87,7 +92,7 @@ static struct hist_object *new_object(lua_State *L)
         { "count", count }, { "min", min }, { "max", max }, { "mean", mean }, { "stddev", stddev }, { "quantile", quantile }, { "encode", encode }, { NULL, NULL },
     };
     struct hist_object *object = lua_newuserdata(L, sizeof *object);
-    *object = (struct hist_object){ .hist = &object->own };
+    *object = (struct hist_object){ 0 };
     if (luaL_newmetatable(L, HIST_TYPE)) {
         lua_newtable(L);
         luaL_register(L, NULL, methods);
@@ -109,10 +114,11 @@ static int hist_merge_list(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
     struct hist_object *sum = new_object(L);
+    sum->hist = sum->own = mem_zero(sizeof *sum->own);
     int length = (int)lua_objlen(L, 1);
     for (int i = 1; i <= length; i++) {
         lua_rawgeti(L, 1, i);
-        hist_merge(&sum->own, check_hist(L, -1));
+        hist_merge(sum->own, check_hist(L, -1));
         lua_pop(L, 1);
     }
     return 1;

@@ -84,15 +84,6 @@ static void push_named(lua_State *L, const struct name_metrics *name)
     set_hist(L, "tls", &name->tls);
 }
 
-/* A name_metrics that Lua owns, for sums that exist only here. */
-static struct name_metrics *new_sum(lua_State *L)
-{
-    struct name_metrics *sum = lua_newuserdata(L, sizeof *sum);
-    memset(sum, 0, sizeof *sum);
-    luaL_ref(L, LUA_REGISTRYINDEX); /* lives as long as the state: hist objects point into it */
-    return sum;
-}
-
 static void push_iterations(lua_State *L, const struct iteration_counts *counts)
 {
     lua_newtable(L);
@@ -113,9 +104,8 @@ static void push_connections(lua_State *L, const struct connection_counts *count
     set_count(L, "max_open", counts->max_open);
 }
 
-static void push_scenario(lua_State *L, const struct scenario_metrics *scenario, int64_t duration, struct name_metrics *total)
+static void push_scenario(lua_State *L, const struct scenario_metrics *scenario, int64_t duration, const struct name_metrics *total)
 {
-    struct name_metrics *sum = new_sum(L);
     lua_newtable(L);
     set_text(L, "name", scenario->name);
     set_count(L, "users_max", scenario->users_max);
@@ -129,24 +119,21 @@ static void push_scenario(lua_State *L, const struct scenario_metrics *scenario,
     for (size_t i = 0; i < scenario->name_count; i++) {
         push_named(L, scenario->names[i]);
         lua_rawseti(L, -2, (int)i + 1);
-        name_metrics_merge(sum, scenario->names[i]);
     }
     lua_setfield(L, -2, "names");
-    push_named(L, sum);
+    push_named(L, total);
     lua_setfield(L, -2, "total");
-    name_metrics_merge(total, sum);
 }
 
 static void push_scenarios(lua_State *L, const struct results *results)
 {
-    struct name_metrics *total = new_sum(L);
     lua_newtable(L);
     for (size_t i = 0; i < results->metrics->scenario_count; i++) {
-        push_scenario(L, &results->metrics->scenarios[i], results->durations[i], total);
+        push_scenario(L, &results->metrics->scenarios[i], results->durations[i], &results->totals[i]);
         lua_rawseti(L, -2, (int)i + 1);
     }
     lua_setfield(L, -2, "scenarios");
-    push_named(L, total);
+    push_named(L, &results->totals[results->metrics->scenario_count]);
     lua_setfield(L, -2, "total");
 }
 

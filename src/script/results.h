@@ -29,6 +29,7 @@ struct results {
     const struct stuck *stuck; /* or NULL */
     const char *unbalanced;    /* or NULL */
     const struct metrics *metrics; /* of all workers */
+    const struct name_metrics *totals; /* the sum over the names of each scenario, and over all scenarios as one more */
     const struct plan *plan;
     const int64_t *durations;  /* ns, of each scenario */
     const struct second *series;
