@@ -11,7 +11,7 @@ local terminal = require "luabench.terminal"
 local thresholds = require "luabench.thresholds"
 
 local STDOUT, STDERR = 1, 2
-local NARROWEST, WIDEST = 60, 100
+local NARROWEST, WIDEST = 80, 100 -- columns of the page
 
 -- Exit status ---------------------------------------------------------------------------------------------------------
 
@@ -103,4 +103,4 @@ local function finish(plan, merged)
   return (status_of(plan, document, problems))
 end
 
-return finish
+return { finish = finish }

@@ -43,7 +43,7 @@ function format.narrow(value)
   for _, unit in ipairs({ { 1e15, "P" }, { 1e12, "T" }, { 1e9, "G" } }) do
     if value >= unit[1] * 0.9995 then return format.significant(value / unit[1]) .. unit[2] end
   end
-  return value == floor(value) and format.count(value) or format.significant(value)
+  return format.count(value)
 end
 
 --- A count with its noun: (1, "user") -> "1 user", (50, "user") -> "50 users".
@@ -65,6 +65,7 @@ function format.share(value)
   local percent = value * 100
   if percent > 0 and percent < 0.01 then return "<0.01%" end
   if percent < 100 and percent >= 99.95 then return ">99.9%" end
+  if percent > 100 then return format.significant(percent) .. "%" end
   return (percent < 9.995 and "%.2f%%" or "%.1f%%"):format(percent)
 end
 

@@ -10,6 +10,7 @@ local LABEL = 13 -- columns of a field's label
 local INDENT = 2
 local GAP = 2    -- between the columns of a table
 local NARROW = 6 -- columns that a figure takes at least: "1.21ms"
+local MOST = 4   -- lines of one text: a script can put a whole page into an error
 
 --- An empty page of `width` columns; `paint` as terminal.painter gives it.
 function layout.new(width, paint)
@@ -31,10 +32,18 @@ function layout:label(label)
   return self.paint("dim", terminal.pad(label, LABEL))
 end
 
+-- The lines of a text in so many columns; what is beyond the last line is cut.
+local function lines_of(text, columns)
+  local lines = terminal.wrap(terminal.fit(text, columns * (MOST + 1)), columns)
+  if #lines <= MOST then return lines end
+  lines[MOST] = terminal.fit(lines[MOST] .. " …", columns)
+  return { unpack(lines, 1, MOST) }
+end
+
 --- A label, then text that wraps beside it.
 --- @param style string? how the text is painted
 function layout:field(label, text, style)
-  for i, part in ipairs(terminal.wrap(text, self.width - LABEL)) do
+  for i, part in ipairs(lines_of(text, self.width - LABEL)) do
     self:line(self:label(i == 1 and label or "") .. self.paint(style, part))
   end
 end
@@ -64,7 +73,7 @@ end
 
 --- A paragraph behind a mark: "! text", wrapped under itself.
 function layout:bullet(label, mark, text, style)
-  for i, part in ipairs(terminal.wrap(text, self.width - LABEL - 2)) do
+  for i, part in ipairs(lines_of(text, self.width - LABEL - 2)) do
     local lead = i == 1 and self.paint(style, mark) .. " " or "  "
     self:line(self:label(i == 1 and label or "") .. lead .. part)
   end
@@ -183,6 +192,7 @@ end
 function layout:text()
   local lines = {}
   for i, line in ipairs(self.lines) do lines[i] = line:gsub(" +$", "") end
+  while lines[#lines] == "" do lines[#lines] = nil end
   return table.concat(lines, "\n") .. "\n"
 end
 

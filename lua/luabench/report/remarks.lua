@@ -7,20 +7,23 @@ local terminal = require "luabench.terminal"
 
 local remarks = {}
 
-local SHOWN = { { "median", 0.5 }, { "q1", 0.25 }, { "q3", 0.75 }, { "p90", 0.9 }, { "p95", 0.95 }, { "p99", 0.99 }, { "p999", 0.999 } }
+-- { name, quantile, its verb } of what the report shows, in the order of the samples they need
+local SHOWN = { { "the median", 0.5 }, { "q1 and q3", 0.75, "need" }, { "p90", 0.9 }, { "p95", 0.95 }, { "p99", 0.99 }, { "p99.9", 0.999 } }
 
 local function unbalanced(document)
   local text = summary.value(document.unbalanced)
   return text and ("the books do not balance: %s. This is a bug of luabench; please report it"):format(terminal.escape(text))
 end
 
+local function nothing_done(document)
+  local scheduled = 0
+  for _, scenario in pairs(document.scenarios) do scheduled = scheduled + scenario.iterations.scheduled end
+  return scheduled > 0 and "no request was made" or "no iteration was started"
+end
+
 local function nothing_succeeded(document)
   local requests = document.total.requests
-  if requests.started == 0 then
-    local iterations = 0
-    for _, scenario in pairs(document.scenarios) do iterations = iterations + scenario.iterations.completed end
-    return iterations > 0 and "no request was made" or nil
-  end
+  if requests.started == 0 then return nothing_done(document) end
   if document.total.latency.count == 0 then return "no whole response came to any request" end
   if requests.succeeded == 0 then return "not one request succeeded: the latencies are those of failures" end
 end
@@ -29,7 +32,7 @@ local function needs(latency)
   local short = {}
   for _, entry in ipairs(SHOWN) do
     local needed = summary.needed(entry[2])
-    if latency.count < needed then short[#short + 1] = ("%s needs %s"):format(entry[1] == "p999" and "p99.9" or entry[1], format.count(needed)) end
+    if latency.count < needed then short[#short + 1] = ("%s%s %s"):format(entry[1], #short == 0 and " " .. (entry[3] or "needs") or "", format.count(needed)) end
   end
   return short
 end
@@ -51,7 +54,7 @@ local function short_of_samples(document)
   local latency = results.headline(document.total)
   if latency.count == 0 then return end
   local short = needs(latency)
-  if #short > 0 then return ("%s are too few for some percentiles: %s"):format(format.counted(latency.count, "response"), table.concat(short, ", ")) end
+  if #short > 0 then return ("too few responses for some percentiles (%s): %s"):format(format.count(latency.count), table.concat(short, ", ")) end
   if has_short_rows(document) then return "n/a: too few responses under that name for the percentile" end
 end
 

@@ -21,10 +21,14 @@ local function titled(title)
   return columns
 end
 
+local function narrow_rate(rate)
+  return rate and rate >= 1e9 and format.narrow(rate) or format.significant(rate)
+end
+
 local function row(name, figures)
   local latency, requests = results.headline(figures), figures.requests
   local bad = requests.failed + requests.timed_out
-  local cells = { terminal.escape(name), format.narrow(requests.started), format.narrow(summary.value(figures.rate)),
+  local cells = { terminal.escape(name), format.narrow(requests.started), narrow_rate(summary.value(figures.rate)),
     bad > 0 and { format.share(bad / requests.started), "red" } or (requests.started > 0 and "0%" or "n/a") }
   for _, field in ipairs { "median", "p95", "p99", "max" } do
     cells[#cells + 1] = format.compact(summary.shown(latency, field))

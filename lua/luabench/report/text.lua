@@ -71,7 +71,7 @@ local function load_lines(page, document, scenarios, target)
     return
   end
   for i, entry in ipairs(scenarios) do
-    local words = ("%s: %s"):format(escape(entry.name), text.load(entry.figures):gsub(":", ",", 1))
+    local words = ("%s: %s"):format(terminal.fit(escape(entry.name), 30), text.load(entry.figures):gsub(":", ",", 1))
     local own = not target and target_words(entry.figures)
     page:field(i == 1 and "load" or "", own and words .. ", " .. own or words)
   end
@@ -93,7 +93,7 @@ local function what(page, document, scenarios)
   title(page, document)
   page:blank()
   local target = common_target(scenarios)
-  if target then page:field("target", target) end
+  if target and target ~= escape(value(document.url) or "") then page:field("target", target) end
   load_lines(page, document, scenarios, target)
   local ending = ending_words(document)
   if ending then page:field("ended", ending, "red") end

@@ -20,7 +20,7 @@ local ERRORS = { "dns", "connect", "connect_timeout", "tls", "timeout", "reset",
 local function seen(what, names)
   if #names == 0 then return ("no %s was seen"):format(what) end
   local shown = {}
-  for i = 1, math.min(#names, 10) do shown[i] = terminal.escape(names[i]) end
+  for i = 1, math.min(#names, 10) do shown[i] = terminal.fit(terminal.escape(names[i]), 40) end
   local more = #names > 10 and (" and %d more"):format(#names - 10) or ""
   return ("%ss seen: %s%s"):format(what, table.concat(shown, ", "), more)
 end
@@ -275,7 +275,7 @@ function metrics.scope(plan, results, selector, only)
       scenarios[#scenarios + 1] = setmetatable({ model = planned.model or "closed" }, { __index = scenario })
     end
   end
-  if #scenarios == 0 then return nil, seen("scenario", names) end
+  if #scenarios == 0 and (only or selector.scenario) then return nil, seen("scenario", names) end
   return { plan = plan, results = results, selector = selector, scenarios = scenarios }
 end
 
