@@ -1,6 +1,9 @@
 #include "run/lines.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
+#include "base/mem.h"
 
 void lines_init(struct lines *lines)
 {
@@ -12,6 +15,8 @@ void lines_free(struct lines *lines)
 {
     pthread_mutex_destroy(&lines->lock);
     buf_free(&lines->waiting);
+    for (size_t i = 0; i < lines->once_count; i++)
+        free(lines->once[i]);
 }
 
 void lines_add(struct lines *lines, const char *text, size_t length)
@@ -30,6 +35,27 @@ void lines_add(struct lines *lines, const char *text, size_t length)
         lines->dropped++;
     }
     pthread_mutex_unlock(&lines->lock);
+}
+
+/* True the first time that it is asked for this text. */
+static bool is_new(struct lines *lines, const char *text, size_t length)
+{
+    for (size_t i = 0; i < lines->once_count; i++)
+        if (strlen(lines->once[i]) == length && !memcmp(lines->once[i], text, length))
+            return false;
+    if (lines->once_count == LINES_ONCE)
+        return false;
+    lines->once[lines->once_count++] = mem_text(text, length);
+    return true;
+}
+
+void lines_add_once(struct lines *lines, const char *text, size_t length)
+{
+    pthread_mutex_lock(&lines->lock);
+    bool new = is_new(lines, text, length);
+    pthread_mutex_unlock(&lines->lock);
+    if (new)
+        lines_add(lines, text, length);
 }
 
 uint64_t lines_take(struct lines *lines, struct buf *out)

@@ -295,16 +295,19 @@ static void on_publish(struct timer *timer)
     timers_set(&worker->loop.timers, timer, clock_ns() + PUBLISH_MS * NS_PER_MS);
 }
 
-static int64_t thread_cpu(void)
+/* ns of CPU time that the worker's thread has used; any thread may ask. */
+static int64_t thread_cpu(const struct worker *worker)
 {
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    struct timespec used = { 0 };
+    clockid_t clock;
+    if (!pthread_getcpuclockid(worker->thread, &clock))
+        clock_gettime(clock, &used);
     return (int64_t)used.tv_sec * NS_PER_SECOND + used.tv_nsec;
 }
 
 static void run_load(struct worker *worker)
 {
-    int64_t cpu = thread_cpu();
+    worker->cpu_before = thread_cpu(worker);
     timer_init(&worker->publish_timer, on_publish);
     timers_set(&worker->loop.timers, &worker->publish_timer, worker->run->start + PUBLISH_MS * NS_PER_MS);
     for (size_t i = 0; i < worker->run->plan->scenario_count; i++)
@@ -317,15 +320,18 @@ static void run_load(struct worker *worker)
     }
     vm_reap(worker->vm);
     publish(worker);
-    worker->cpu = thread_cpu() - cpu;
+    worker->cpu = thread_cpu(worker) - worker->cpu_before;
 }
 
 /* The thread */
 
-static void write_line(void *context, const char *text, size_t length)
+static void write_line(void *context, const char *text, size_t length, bool once)
 {
     struct run *run = context;
-    lines_add(&run->lines, text, length);
+    if (once)
+        lines_add_once(&run->lines, text, length);
+    else
+        lines_add(&run->lines, text, length);
 }
 
 /* Loads the script a second time, in this worker's own state. */
@@ -416,6 +422,7 @@ void worker_abandon(struct worker *worker)
     }
     vm_reap(worker->vm);
     publish(worker);
+    worker->cpu = thread_cpu(worker) - worker->cpu_before;
 }
 
 void worker_join(struct worker *worker)

@@ -46,6 +46,7 @@ struct worker {
     size_t active;        /* groups that have not ended */
     struct timer publish_timer;
     int64_t *durations;   /* ns, by scenario; set as they end */
+    int64_t cpu_before;   /* ns of CPU time of this thread before the run */
     int64_t cpu;          /* ns of CPU time of this thread during the run */
     bool cancelled;       /* the run ends before it begins */
 

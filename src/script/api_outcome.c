@@ -162,7 +162,7 @@ void api_script_error(struct vu *vu)
     if (metrics_script_error(vm->metrics, vu->scenario_index, text, traceback) && vm->log) {
         struct buf line = { 0 };
         buf_printf(&line, "scenario \"%s\": %s", vu->scenario->plan->name, traceback);
-        vm->log(vm->log_context, line.data, line.length);
+        vm->log(vm->log_context, line.data, line.length, true);
         buf_free(&line);
     }
     lua_settop(vm->L, top);

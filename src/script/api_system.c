@@ -19,7 +19,7 @@ static int log_line(lua_State *L)
     luaL_checkstring(L, 1);
     const char *text = luaL_checklstring(L, 2, &length);
     if (vm->log)
-        vm->log(vm->log_context, text, length);
+        vm->log(vm->log_context, text, length, false);
     else if (vm->role == VM_CONTROL)
         fprintf(stderr, "%s\n", text);
     return 0;

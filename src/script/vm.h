@@ -24,8 +24,8 @@ struct live_state;
 
 enum vm_role { VM_CONTROL, VM_WORKER };
 
-/* A line that a script wrote, on its way to the terminal. */
-typedef void vm_log(void *context, const char *text, size_t length);
+/* A line of a script's on its way to the terminal; `once`: to be shown only the first time, over all workers. */
+typedef void vm_log(void *context, const char *text, size_t length, bool once);
 
 /* What the users of one scenario have in common on one worker. */
 struct vm_scenario {
