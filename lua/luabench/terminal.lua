@@ -119,6 +119,24 @@ function terminal.fit(text, columns)
   return head(text, columns - 1) .. "…"
 end
 
+-- The longest end of `text` that fits in `columns`.
+local function tail(text, columns)
+  local width, i = terminal.width(text), 1
+  while width > columns do
+    local code, after = terminal.decode(text, i)
+    width, i = width - columns_of(code), after
+  end
+  return sub(text, i)
+end
+
+--- Shortened in the middle: for names that differ at their ends.
+function terminal.squeeze(text, columns)
+  if terminal.width(text) <= columns then return text end
+  if columns < 3 then return terminal.fit(text, columns) end
+  local before = math.floor((columns - 1) * 2 / 5)
+  return head(text, before) .. "…" .. tail(text, columns - 1 - before)
+end
+
 --- Filled with spaces to `columns`, to the right, or to the left when `right` is true.
 function terminal.pad(text, columns, right)
   local fill = (" "):rep(columns - terminal.width(text))

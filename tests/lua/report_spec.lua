@@ -117,15 +117,13 @@ latency of 3,200 responses  closed model: from the call to the last byte
      min     q1 median   mean     q3    p90    p95    p99  p99.9    max stddev
   1.00ms  800ms  1.60s  1.60s  2.40s  2.88s  3.04s  3.17s    n/a  3.20s  924ms
 
-  scenario  requests    /s  failed  median    p95    p99    max
-  browse       3,000   297   1.00%   1.50s  2.85s  2.97s  3.00s
-  buy            200  20.0      0%   5.00s  9.50s    n/a  10.0s
-
-  request                  requests    /s  failed  median     p95    p99    max
-  browse: GET /               2,000   200      0%   1.00s   1.90s  1.98s  2.00s
-  browse: GET /items/{id}       900  87.0   3.33%   450ms   855ms  891ms  900ms
-  buy: GET /                    200  20.0      0%   5.00s   9.50s    n/a  10.0s
-  browse: POST /login           100  10.0      0%  50.0ms  95.0ms    n/a  100ms
+  scenario           requests  ok/s  failed  median     p95    p99    max
+  browse                3,000   297   1.00%   1.50s   2.85s  2.97s  3.00s
+    GET /               2,000   200      0%   1.00s   1.90s  1.98s  2.00s
+    GET /items/{id}       900  87.0   3.33%   450ms   855ms  891ms  900ms
+    POST /login           100  10.0      0%  50.0ms  95.0ms    n/a  100ms
+  buy                     200  20.0      0%   5.00s   9.50s    n/a  10.0s
+    GET /                 200  20.0      0%   5.00s   9.50s    n/a  10.0s
 
 checks       ✗ is 200  2 of 3 failed (66.7%)
 
@@ -218,12 +216,41 @@ describe("hostile names, huge numbers, many of everything", function()
         assert.equal(line, terminal.escape(line), "nothing that a terminal obeys")
       end
       has(text, "\\x1b[2J")
-      has(text, "and 111 more names, ")
       has(text, "and 191 more, 91 of them failed")
       has(text, "and 492 more")
       has(text, "and 22 more")
     end)
   end
+end)
+
+describe("names of requests", function()
+  local function names(count)
+    stub.terminals = {}
+    local list = {}
+    for i = 1, count do list[i] = stub.named("GET /" .. i, 10 * i) end
+    return report(stub.plan(), stub.results(0, { scenarios = { stub.scenario("hello", 10, { names = list }) } }))
+  end
+
+  it("have no table when there is one", function() has_not(names(1), "request ") end)
+
+  it("are the ten with most requests, and the rest counted", function()
+    local text = names(15)
+    local lines = lines_of(text:match("\n(  request .-)\n\n"))
+    assert.equal("  request           requests  ok/s  failed  median     p95  p99    max", lines[1])
+    assert.equal("  GET /15                150  15.0      0%  75.0ms   143ms  n/a  150ms", lines[2])
+    has(lines[11], "GET /6 ")
+    -- 10 + 20 + 30 + 40 + 50
+    has(text, "\n  and 5 more names       150\n")
+  end)
+
+  it("are shortened in the middle", function()
+    local long = "GET /api/v1/" .. ("x"):rep(80)
+    local list = { stub.named(long .. "/first", 10), stub.named(long .. "/second", 10) }
+    local text = report(stub.plan(), stub.results(0, { scenarios = { stub.scenario("hello", 10, { names = list }) } }))
+    has(text, "  GET /api/v…x")
+    has(text, "x/first  ")
+    has(text, "x/second  ")
+  end)
 end)
 
 describe("color", function()

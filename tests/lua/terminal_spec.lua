@@ -51,6 +51,14 @@ describe("widths", function()
     assert.equal("", terminal.fit("abc", -5))
   end)
 
+  it("shortens in the middle", function()
+    assert.equal("abc", terminal.squeeze("abc", 3))
+    assert.equal("ab…hij", terminal.squeeze("abcdefghij", 6))
+    assert.equal("日…語", terminal.squeeze("日本本語", 6))
+    assert.equal("a…", terminal.squeeze("abcdef", 2))
+    for columns = 0, 12 do assert.is_true(terminal.width(terminal.squeeze("日本語é-long", columns)) <= columns) end
+  end)
+
   it("pads", function()
     assert.equal("µs  ", terminal.pad("µs", 4))
     assert.equal("  µs", terminal.pad("µs", 4, true))

@@ -149,7 +149,7 @@ end
 function layout:row(columns, widths, cells, style)
   local out = {}
   for i, column in ipairs(columns) do
-    local text = terminal.fit(cell_text(cells[i]), widths[i])
+    local text = terminal.squeeze(cell_text(cells[i]), widths[i])
     if i < #columns or not column.left then text = terminal.pad(text, widths[i], not column.left) end
     out[i] = self.paint(style or cell_style(cells[i]), text)
   end

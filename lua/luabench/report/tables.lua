@@ -7,17 +7,14 @@ local terminal = require "luabench.terminal"
 
 local tables = {}
 
-local MOST_NAMES = 10
+local MOST_NAMES = 10 -- shown of one scenario; of several, each has its part
+local LEAST_NAMES = 3
 
-local COLUMNS = {
-  { title = "", left = true, flexible = true }, { title = "requests" }, { title = "/s" }, { title = "failed" },
-  { title = "median" }, { title = "p95" }, { title = "p99" }, { title = "max" },
-}
+local TITLES = { "requests", "ok/s", "failed", "median", "p95", "p99", "max" }
 
-local function titled(title)
-  local columns = {}
-  for i, column in ipairs(COLUMNS) do columns[i] = column end
-  columns[1] = { title = title, left = true, flexible = true }
+local function columns_of(title)
+  local columns = { { title = title, left = true, flexible = true } }
+  for _, each in ipairs(TITLES) do columns[#columns + 1] = { title = each } end
   return columns
 end
 
@@ -28,7 +25,7 @@ end
 local function row(name, figures)
   local latency, requests = results.headline(figures), figures.requests
   local bad = requests.failed + requests.timed_out
-  local cells = { terminal.escape(name), format.narrow(requests.started), narrow_rate(summary.value(figures.rate)),
+  local cells = { name, format.narrow(requests.started), narrow_rate(summary.value(figures.rate)),
     bad > 0 and { format.share(bad / requests.started), "red" } or (requests.started > 0 and "0%" or "n/a") }
   for _, field in ipairs { "median", "p95", "p99", "max" } do
     cells[#cells + 1] = format.compact(summary.shown(latency, field))
@@ -36,50 +33,48 @@ local function row(name, figures)
   return cells
 end
 
---- A row for each scenario, when there are several.
-function tables.scenarios(page, scenarios)
-  if #scenarios < 2 then return end
-  local rows = {}
-  for i, entry in ipairs(scenarios) do rows[i] = row(entry.name, entry.figures) end
-  page:blank()
-  page:table(titled("scenario"), rows)
-end
-
--- All names of all scenarios, most requests first; and whether there is more than one in any scenario.
-local function names_of(scenarios)
-  local list, several = {}, false
-  for _, entry in ipairs(scenarios) do
-    local before = #list
-    for name, figures in pairs(entry.figures.by_name) do
-      list[#list + 1] = { name = #scenarios > 1 and entry.name .. ": " .. name or name, figures = figures }
-    end
-    several = several or #list - before > 1
-  end
+-- The names of a scenario, most requests first.
+local function names_of(scenario)
+  local list = {}
+  for name, figures in pairs(scenario.by_name) do list[#list + 1] = { name = name, figures = figures } end
   table.sort(list, function(a, b)
     local started_a, started_b = a.figures.requests.started, b.figures.requests.started
     if started_a ~= started_b then return started_a > started_b end
     return a.name < b.name
   end)
-  return list, several
+  return list
 end
 
---- A row for each name of requests, when a scenario has several: those with most requests.
-function tables.names(page, scenarios)
-  local list, several = names_of(scenarios)
-  if not several then return end
-  local rows, rest = {}, 0
-  for i, entry in ipairs(list) do
-    if i <= MOST_NAMES then
-      rows[i] = row(entry.name, entry.figures)
-    else
-      rest = rest + entry.figures.requests.started
-    end
+local function rest_row(list, most, indent)
+  local rest = 0
+  for i = most + 1, #list do rest = rest + list[i].figures.requests.started end
+  return { ("%sand %d more names"):format(indent, #list - most), format.narrow(rest), "", "", "", "", "", "" }
+end
+
+local function add_names(rows, scenario, most, indent)
+  local list = names_of(scenario)
+  for i = 1, math.min(#list, most) do rows[#rows + 1] = row(indent .. terminal.escape(list[i].name), list[i].figures) end
+  if #list > most then rows[#rows + 1] = rest_row(list, most, indent) end
+end
+
+local function has_several_names(scenarios)
+  for _, entry in ipairs(scenarios) do
+    local first = next(entry.figures.by_name)
+    if first and next(entry.figures.by_name, first) then return true end
+  end
+end
+
+--- What there is several of: scenarios, and under each its names of requests. Nothing when there is one of each.
+function tables.parts(page, scenarios)
+  local several = has_several_names(scenarios)
+  if #scenarios < 2 and not several then return end
+  local rows, most, indent = {}, math.max(LEAST_NAMES, math.floor(MOST_NAMES / math.max(#scenarios, 1))), #scenarios > 1 and "  " or ""
+  for _, entry in ipairs(scenarios) do
+    if #scenarios > 1 then rows[#rows + 1] = row(terminal.escape(entry.name), entry.figures) end
+    if several then add_names(rows, entry.figures, most, indent) end
   end
   page:blank()
-  page:table(titled("request"), rows)
-  if #list > MOST_NAMES then
-    page:line(page.paint("dim", ("  and %d more names, %s"):format(#list - MOST_NAMES, format.counted(rest, "request"))))
-  end
+  page:table(columns_of(#scenarios > 1 and "scenario" or "request"), rows)
 end
 
 -- All percentiles -----------------------------------------------------------------------------------------------------

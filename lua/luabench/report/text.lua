@@ -14,6 +14,7 @@ local escape, value = terminal.escape, summary.value
 
 local MOST_ITEMS = 8 -- of statuses and errors
 local MOST_CHECKS = 10
+local MOST_TRACEBACK = 8 -- lines
 
 -- What was run --------------------------------------------------------------------------------------------------------
 
@@ -298,10 +299,13 @@ local function thresholds(page, document)
   page:verdicts("thresholds", entries)
 end
 
-local function traceback_lines(page, traceback)
+-- The traceback below its error, whose text it may begin with.
+local function traceback_lines(page, kind)
   local shown = 0
+  local text = kind.text .. "\n"
+  local traceback = kind.traceback:sub(1, #text) == text and kind.traceback:sub(#text + 1) or kind.traceback
   for line in traceback:gmatch("[^\n]+") do
-    if shown == 8 then return end
+    if shown == MOST_TRACEBACK then return end
     shown = shown + 1
     line = line:gsub("\t", "    ")
     page:line(page:label("") .. "  " .. page.paint("dim", terminal.fit(escape(line), page.width - 15)))
@@ -317,7 +321,7 @@ local function script_errors(page, document)
     local kind = found.kinds[i]
     shown = shown + kind.count
     page:bullet("", "✗", ("%s × %s"):format(format.count(kind.count), escape(kind.text)), "red")
-    if value(kind.traceback) then traceback_lines(page, kind.traceback) end
+    if value(kind.traceback) then traceback_lines(page, kind) end
   end
   if shown < found.count then page:field("", ("and %s of other kinds"):format(format.count(found.count - shown))) end
 end
@@ -347,8 +351,7 @@ function text.render(document, options)
   how(page, document, scenarios)
   latency(page, document)
   if options.latency then tables.percentiles(page, document) end
-  tables.scenarios(page, scenarios)
-  tables.names(page, scenarios)
+  tables.parts(page, scenarios)
   page:blank()
   checks(page, document)
   thresholds(page, document)
