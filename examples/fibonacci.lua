@@ -6,6 +6,6 @@ scenario "one user, fibonacci" {
   run = function()
     local res = http.get("/fibonacci/30")
     check("status is 200", res.status == 200)
-    check("is the 30th number", res.body == "832040")
+    check("is the 30th number", tonumber(res.body) == 832040)
   end,
 }

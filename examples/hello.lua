@@ -7,6 +7,6 @@ scenario "hello" {
   run = function()
     local res = http.get("/hello")
     check("status is 200", res.status == 200)
-    check("says hello", res.body == "Hello, World!")
+    check("says hello", res.body == "hello, world\n")
   end,
 }

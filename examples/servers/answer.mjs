@@ -1,5 +1,6 @@
-// What all three example servers answer, so that they differ in nothing but the runtime:
-//   /, /hello      "Hello, World!"
+// What all three example servers answer, so that they differ in nothing but the runtime; /hello and
+// /fibonacci are as `luabench serve` has them:
+//   /, /hello      "hello, world"
 //   /fibonacci/N   the Nth Fibonacci number, computed the slow way to keep a core busy
 //   /requests      how many requests were answered so far, not counting those to /requests
 
@@ -9,9 +10,9 @@ let requests = 0;
 
 /** The status and the text for a path. */
 export function answer(path) {
-  if (path === "/requests") return [200, String(requests)];
+  if (path === "/requests") return [200, `${requests}\n`];
   requests += 1;
-  if (path === "/" || path === "/hello") return [200, "Hello, World!"];
+  if (path === "/" || path === "/hello") return [200, "hello, world\n"];
   const n = /^\/fibonacci\/(\d{1,2})$/.exec(path)?.[1];
-  return n ? [200, String(fibonacci(Number(n)))] : [404, "Not Found"];
+  return n ? [200, `${fibonacci(Number(n))}\n`] : [404, "nothing is here\n"];
 }

@@ -130,7 +130,7 @@ http {{
   default_type text/plain;
   server {{
     listen 127.0.0.1:{port} backlog=4096;
-    location = /hello {{ return 200 "Hello, World!"; }}
+    location = /hello {{ return 200 "hello, world\\n"; }}
   }}
 }}
 """
