@@ -135,7 +135,7 @@ void h1_answer_begin(struct h1_answer *writer, const struct incoming *incoming)
     writer->content = answer->content;
     writer->piece = 0;
     writer->position = writer->end = 0;
-    if (slice_is(incoming->method, "HEAD") || answer->status == 204 || answer->status == 304)
+    if (incoming->is_head || answer->status == 204 || answer->status == 304)
         return;
     if (answer->piece && incoming->minor_version)
         begin_chunks(writer, answer->piece);

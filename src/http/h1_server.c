@@ -124,7 +124,7 @@ static void begin(struct h1_server *h1)
     incoming->answer = (struct answer){ 0 };
     incoming->head = incoming->method = incoming->target = incoming->path = incoming->type = (struct slice){ 0 };
     incoming->minor_version = 1;
-    incoming->keep_alive = incoming->awaits_continue = incoming->keep_body = false;
+    incoming->is_head = incoming->keep_alive = incoming->awaits_continue = incoming->keep_body = false;
     incoming->max_body = H1_SERVER_MAX_BODY;
     incoming->received = 0;
     incoming->page = incoming->why = NULL;
@@ -156,6 +156,7 @@ static void read_request_line(struct incoming *incoming, size_t length)
     const char *line = incoming->head.data, *end = line + length;
     const char *blank = memchr(line, ' ', length);
     incoming->method = (struct slice){ line, (size_t)(blank - line) };
+    incoming->is_head = slice_is(incoming->method, "HEAD");
     const char *from = blank;
     while (from < end && *from == ' ')
         from++;

@@ -35,7 +35,7 @@ struct answer {
     int status;             /* 200..599; 0: not answered yet */
     struct slice type;      /* Content-Type; length 0: none */
     const char *lines;      /* further header lines, each ended by CRLF, static; NULL: none */
-    struct content content; /* not sent, but announced, in answer to HEAD; must be empty with 204 and 304 */
+    struct content content; /* empty with 204 and 304 */
     size_t piece;           /* not 0: the length is not announced, and the content sent in pieces of this size, of which it is a multiple */
     int64_t delay;          /* ns that the answer is to be held back */
 };
@@ -47,6 +47,7 @@ struct incoming {
     struct slice target; /* as on the request line */
     struct slice path;   /* of the target: from its '/' to the query; "*" */
     struct slice type;   /* Content-Type; length 0: none */
+    bool is_head;        /* the method is HEAD: the content is announced, not sent */
     int minor_version;   /* HTTP/1.x */
     bool keep_alive;     /* the connection goes on after the answer */
     bool awaits_continue; /* the body is sent after 100 (Continue) only */

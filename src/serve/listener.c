@@ -27,7 +27,7 @@ static int bind_one(const struct addrinfo *address, bool shared)
     return -1;
 }
 
-/* Asks for the port alone first: sockets that share a port would also share it with those of another server. */
+/* Whether nobody has the port: sockets that share a port would also share it with those of another server. */
 static bool is_free(const struct addrinfo *address)
 {
     int fd = bind_one(address, false);
@@ -53,7 +53,8 @@ static int port_of(const struct addrinfo *address)
     return ntohs(((const struct sockaddr_in *)(const void *)address->ai_addr)->sin_port);
 }
 
-static bool open_all(int *sockets, int count, struct addrinfo *address)
+/* Opens all sockets on one address, and puts the port they got into it. */
+static bool open_on(int *sockets, int count, struct addrinfo *address)
 {
     int opened = 0;
     if (count > 1 && port_of(address) && !is_free(address))
@@ -105,11 +106,13 @@ bool listener_open(int *sockets, int count, const char *host, int *port)
         fprintf(stderr, "luabench serve: the host %s is not known: %s\n", host, failed == EAI_SYSTEM ? strerror(errno) : gai_strerror(failed));
         return false;
     }
-    bool open = open_all(sockets, count, addresses);
-    if (open)
-        *port = port_of(addresses);
+    struct addrinfo *address = addresses;
+    while (address && !open_on(sockets, count, address))
+        address = address->ai_next;
+    if (address)
+        *port = port_of(address);
     else
         complain(host, *port, errno);
     freeaddrinfo(addresses);
-    return open;
+    return address;
 }

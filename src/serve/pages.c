@@ -96,9 +96,8 @@ static bool page_hello(struct call *call)
 static bool page_echo(struct call *call)
 {
     struct incoming *incoming = call->incoming;
-    bool head = slice_is(incoming->method, "HEAD");
-    if (head || slice_is(incoming->method, "GET")) {
-        buf_append(&incoming->text, "GET", 3); /* HEAD: what GET would have */
+    if (incoming->is_head || slice_is(incoming->method, "GET")) {
+        buf_append(&incoming->text, "GET", 3); /* to HEAD, too: what GET would have */
         buf_append(&incoming->text, incoming->head.data + incoming->method.length, incoming->head.length - incoming->method.length);
         answer_text(incoming, 200);
     } else {
@@ -334,7 +333,7 @@ void pages_answer(struct pages *pages, struct incoming *incoming)
         allow(incoming, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
     else if (!page)
         not_found(incoming);
-    else if (!page->any_method && !slice_is(incoming->method, "GET") && !slice_is(incoming->method, "HEAD"))
+    else if (!page->any_method && !incoming->is_head && !slice_is(incoming->method, "GET"))
         allow(incoming, "Allow: GET, HEAD, OPTIONS\r\n");
     else if (!page->answer(&call))
         bad_path(page, incoming);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "serve/listener.h"
@@ -27,15 +26,6 @@ struct group {
     int count, made, running; /* threads: wanted, with their server made, with it running */
     atomic_bool stopping;
 };
-
-static void raise_descriptor_limit(void)
-{
-    struct rlimit limit;
-    if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
 
 static void *run_thread(void *argument)
 {
@@ -122,7 +112,6 @@ int serve_run(const struct serve_options *options)
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
-    raise_descriptor_limit();
     pthread_sigmask(SIG_BLOCK, &signals, &before); /* threads inherit it, so that only sigwait gets them */
     int status = serve_blocked(options, &signals);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -448,6 +448,19 @@ def test_pipelined_behind_a_delay(serve):
     assert [answers[1], answers[2], answers[4], answers[6]] == [b"34\n", b"a" * 300_000, pattern(100_000), b"hello, world\n"]
 
 
+def test_head_behind_a_delay(serve):
+    """The request is long gone from the buffer that it was read into when it is answered."""
+    connected = serve.connect()
+    connected.sendall((b"HEAD /delay/100 HTTP/1.1\r\nHost: x\r\n\r\n" + heads("/fibonacci/5")) * 3)
+    for _ in range(50):
+        assert serve.request("POST", "/echo", body=b"GET " * 20_000)[0] == 200
+    stream = connected.makefile("rb")
+    for _ in range(3):
+        assert [line for line in iter(stream.readline, b"\r\n") if line.startswith(b"Content-Length")] == [b"Content-Length: 13\r\n"]
+        assert [line for line in iter(stream.readline, b"\r\n") if line.startswith(b"Content-Length")] == [b"Content-Length: 2\r\n"]
+        assert stream.read(2) == b"5\n"
+
+
 def test_requests_in_small_pieces(serve):
     connected = serve.connect()
     connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
