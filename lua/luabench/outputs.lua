@@ -1,4 +1,5 @@
 -- Writes the files of -o. A file appears whole or not at all: it is written beside and renamed, unless what is there already is no plain file (a device, a pipe).
+-- A symbolic link at the path is replaced by the file.
 
 local results = require "luabench.results"
 
