@@ -7,7 +7,7 @@ from conftest import EXAMPLES, finish, wait_until
 
 HELLO = EXAMPLES / "hello.lua"
 WAITS = """
-scenario "waits" { users = 4, duration = "100ms", graceful_stop = "60s", run = function()
+scenario "waits" { users = 4, duration = "1s", graceful_stop = "60s", run = function()
   http.get("/hello")
   http.get("/delay/50000")
 end }
@@ -79,7 +79,7 @@ def test_graceful_stop_comes_to_its_end_by_itself(luabench, target):
 
 
 def test_running_iterations_finish_in_graceful_stop(luabench, target):
-    script = WAITS.replace("/delay/50000", "/delay/500")
+    script = WAITS.replace("/delay/50000", "/delay/500").replace('duration = "1s"', 'duration = "100ms"')
     result = luabench.result("--target", target.url, script=script)
     (scenario,) = result["scenarios"].values()
     assert scenario["iterations"]["completed"] == 4
