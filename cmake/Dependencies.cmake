@@ -24,6 +24,7 @@ else()
   add_library(llhttp STATIC ${LLHTTP_SOURCE_DIR}/llhttp.c ${LLHTTP_SOURCE_DIR}/http.c ${LLHTTP_SOURCE_DIR}/api.c)
   target_include_directories(llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE_DIR})
   target_compile_options(llhttp PRIVATE -w)
+  target_compile_definitions(llhttp PRIVATE LLHTTP_STRICT_MODE=1) # as llhttp 9: no blanks in field names, no CR without LF
 endif()
 
 # The command-line parser is a Lua library, embedded beside our own Lua files.

@@ -14,7 +14,10 @@
 #include "base/err.h"
 #include "http/exchange.h"
 
-enum { CODEC_VECTORS = 16 };
+enum {
+    CODEC_VECTORS = 16,
+    CODEC_MORE = 12, /* when output() fills as many, there may be more */
+};
 
 struct codec {
     const struct codec_ops *ops;

@@ -69,10 +69,10 @@ static void lose(struct conn *conn, enum err error, const char *text)
 }
 
 /* The peer has ended it: ERR_NONE when by a regular close. */
-static void lose_to_peer(struct conn *conn, enum err error, const char *text)
+static void lose_to_peer(struct conn *conn, enum err error)
 {
     conn->endpoint->client->counts->closed_by_peer++;
-    lose(conn, error, text);
+    lose(conn, error, NULL);
 }
 
 /* Puts it into the list it belongs to after exchanges have come or gone. */
@@ -81,7 +81,7 @@ static void settle(struct conn *conn)
     struct endpoint *endpoint = conn->endpoint;
     if (!conn->codec->active && !conn->codec->limit) {
         if (conn->codec->peer_ends)
-            lose_to_peer(conn, ERR_NONE, NULL);
+            lose_to_peer(conn, ERR_NONE);
         else
             lose(conn, ERR_NONE, NULL);
         return;
@@ -150,11 +150,11 @@ static void read_some(struct conn *conn)
         if (count == TRANSPORT_WANT_READ || count == TRANSPORT_WANT_WRITE)
             break;
         if (count < 0) {
-            lose_to_peer(conn, conn->transport.error, conn->transport.text);
+            lose_to_peer(conn, conn->transport.error);
             return;
         }
         if (count == 0 || !codec->active) { /* what comes unasked is never an answer */
-            lose_to_peer(conn, ERR_NONE, NULL);
+            lose_to_peer(conn, ERR_NONE);
             return;
         }
         const char *text = NULL;
@@ -174,10 +174,9 @@ static void read_some(struct conn *conn)
 static void write_failed(struct conn *conn)
 {
     enum err error = conn->transport.error;
-    const char *text = conn->transport.text;
     read_some(conn);
     if (conn->state == CONN_OPEN)
-        lose_to_peer(conn, error, text);
+        lose_to_peer(conn, error);
 }
 
 void conn_write(struct conn *conn)
@@ -204,7 +203,7 @@ void conn_write(struct conn *conn)
             watch(conn, EV_READ | EV_WRITE);
             return;
         }
-    } while (count == CODEC_VECTORS);
+    } while (count >= CODEC_MORE);
     watch(conn, EV_READ);
 }
 
@@ -238,8 +237,7 @@ static void opened(struct conn *conn)
     first->connect = clock_ns() - conn->began;
     conn->first = NULL;
     conn_submit(conn, first);
-    if (!list_empty(&conn->endpoint->waiting))
-        settle(conn);
+    settle(conn);
 }
 
 /* Of several errors, that of a connect says more than one that a local address or port was missing for another family. */
@@ -271,7 +269,7 @@ static void try_addresses(struct conn *conn)
         disconnect(conn);
     }
     origin->stale = !origin->literal;
-    fail(conn, conn->error, conn->text);
+    fail(conn, conn->error ? conn->error : ERR_CONNECT, conn->text);
 }
 
 static void go_on_opening(struct conn *conn)
@@ -293,6 +291,9 @@ static void on_timeout(struct timer *timer)
 {
     struct conn *conn = container_of(timer, struct conn, timer);
     if (conn->state == CONN_CONNECTING && clock_ns() < conn->deadline) {
+        conn->transport.error = ERR_CONNECT;
+        conn->transport.text = "no answer from its address";
+        keep_error(conn);
         disconnect(conn);
         try_addresses(conn);
     } else {
@@ -346,7 +347,7 @@ static void resolve(struct conn *conn)
 {
     struct origin *origin = conn->endpoint->origin;
     conn->state = CONN_RESOLVING;
-    conn->began = clock_ns();
+    conn->began = conn->first->assigned = clock_ns();
     conn->deadline = ns_after(conn->began, conn->endpoint->client->options->connect_timeout);
     timers_set(&conn->pool->loop->timers, &conn->timer, conn->deadline);
     list_append(&origin->waiting, &conn->task);
@@ -361,6 +362,7 @@ void conn_new(struct endpoint *endpoint, struct exchange *exchange)
     conn->first = exchange;
     conn->transport.fd = -1;
     exchange->conn = conn;
+    exchange->assigned = 0;
     ev_io_init(&conn->io, on_io, -1, 0);
     timer_init(&conn->timer, on_timeout);
     link_init(&conn->task);

@@ -36,10 +36,11 @@ struct endpoint *endpoint_get(struct client *client, struct origin *origin)
     return endpoint_find(client, origin);
 }
 
-/* A connection for one more exchange: true when it was given one. */
-static bool assign(struct endpoint *endpoint, struct exchange *exchange)
+/* A connection for one more exchange, there `now`: true when it was given one. */
+static bool assign(struct endpoint *endpoint, struct exchange *exchange, int64_t now)
 {
     if (!list_empty(&endpoint->ready)) {
+        exchange->assigned = now;
         conn_submit(container_of(endpoint->ready.next, struct conn, link), exchange);
         return true;
     }
@@ -52,8 +53,7 @@ static bool assign(struct endpoint *endpoint, struct exchange *exchange)
 
 void endpoint_submit(struct endpoint *endpoint, struct exchange *exchange)
 {
-    exchange->assigned = exchange->started;
-    if (!list_empty(&endpoint->waiting) || !assign(endpoint, exchange))
+    if (!list_empty(&endpoint->waiting) || !assign(endpoint, exchange, exchange->started))
         list_append(&endpoint->waiting, &exchange->link);
 }
 
@@ -61,27 +61,25 @@ void endpoint_serve(struct endpoint *endpoint)
 {
     struct link *link;
     while ((link = list_shift(&endpoint->waiting))) {
-        struct exchange *exchange = container_of(link, struct exchange, link);
-        exchange->assigned = clock_ns();
-        if (!assign(endpoint, exchange)) {
-            list_prepend(&endpoint->waiting, link);
-            return;
-        }
+        if (assign(endpoint, container_of(link, struct exchange, link), clock_ns()))
+            continue;
+        list_prepend(&endpoint->waiting, link);
+        return;
     }
 }
 
 /* Failing */
 
-/* Appends to exchange->text how far it had come. */
+/* How far an exchange had come, into exchange->text. */
 static void describe(struct exchange *exchange)
 {
-    char *text = exchange->text;
-    size_t size = sizeof exchange->text;
     static const char *const opening[] = {
         [CONN_RESOLVING] = "while resolving the name",
         [CONN_QUEUED] = "while waiting for its turn to connect",
         [CONN_CONNECTING] = "while connecting",
     };
+    char *text = exchange->text;
+    size_t size = sizeof exchange->text;
     const struct conn *conn = exchange->conn;
     if (!conn)
         snprintf(text, size, "while waiting for a free connection");
@@ -122,7 +120,7 @@ static void retry(struct endpoint *endpoint, struct exchange *exchange)
     exchange->written = 0;
     exchange->sent = exchange->first_byte = 0;
     exchange->dns = exchange->connect = exchange->tls = 0;
-    exchange->assigned = clock_ns();
+    exchange->assigned = 0;
     if (endpoint->connections < endpoint->client->options->connections)
         conn_new(endpoint, exchange);
     else

@@ -86,8 +86,8 @@ struct endpoint *endpoint_get(struct client *client, struct origin *origin);
 void endpoint_submit(struct endpoint *endpoint, struct exchange *exchange);
 /* Serves the waiting as far as there are connections or may be more of them. */
 void endpoint_serve(struct endpoint *endpoint);
-/* The exchanges of a connection that died with `error`: each is sent again on a new connection, where the rule allows that, or ends. `text` is added to the first
- * that ends, NULL: how far it had come. */
+/* The exchanges of a connection that died with `error`: each is sent again on a new connection, where the rule allows that, or ends. `text` is said of the first
+ * one, NULL: how far it had come. */
 void endpoint_lost(struct endpoint *endpoint, struct link *exchanges, enum err error, const char *text);
 /* Ends an exchange that is in no list; `text` NULL: how far it had come. */
 void exchange_fail(struct exchange *exchange, enum err error, const char *text);

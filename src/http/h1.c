@@ -1,5 +1,5 @@
-/* HTTP/1.1 as a client (RFC 9112). llhttp parses heads and chunked bodies, and is paused at the end of each; the other bodies are counted here. What must hold
- * whatever version of llhttp is used is checked here too:
+/* HTTP/1.1 as a client (RFC 9112). llhttp parses heads, and is paused at the end of each; where a body ends is found here. What must hold whatever version of
+ * llhttp is used is checked here too:
  *   - the status has three digits, 100 to 599, and an unasked 101 is an error (RFC 9110 15.2.2)
  *   - responses to HEAD, and 1xx, 204 and 304, end with their head whatever their fields say (RFC 9112 6.3)
  *   - lines of a head end with CRLF; with `lenient` a bare LF is taken, and given to the parser as CRLF.
@@ -11,7 +11,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "http/chunked.h"
 #include "http/engine.h"
+#include "http/h1_request.h"
 
 enum {
     HEAD_MAX = 256 * 1024,
@@ -50,10 +52,10 @@ struct h1 {
     struct codec codec;
     struct link flight; /* exchanges, the oldest first: that one is being answered */
     enum phase phase;
-    enum err error;     /* set by on_body */
+    bool over;          /* nothing can follow on this connection */
     struct meaning meaning; /* of the response being read */
     uint64_t left;          /* of its body, with FRAMING_LENGTH */
-    bool over;              /* nothing can follow on this connection */
+    struct chunked chunked; /* with FRAMING_CHUNKED */
     llhttp_t parser;
 };
 
@@ -69,69 +71,24 @@ static struct exchange *first_of(const struct h1 *h1)
 
 /* Requests */
 
-static unsigned fields_of(const struct exchange *exchange)
-{
-    unsigned fields = exchange->request->fields;
-    return exchange->lines_length ? fields | request_fields(exchange->lines, exchange->lines_length) : fields;
-}
-
-/* The blank line, and before it what the connection and the body need. */
-static size_t write_tail(struct exchange *exchange, unsigned fields)
-{
-    size_t length = 0;
-    char *tail = exchange->tail;
-    if (exchange->content && !(fields & REQUEST_FRAMED))
-        length += (size_t)snprintf(tail, sizeof exchange->tail, "Content-Length: %zu\r\n", exchange->content_length);
-    if (exchange->close && !(fields & REQUEST_CLOSE))
-        length += (size_t)snprintf(tail + length, sizeof exchange->tail - length, "Connection: close\r\n");
-    memcpy(tail + length, "\r\n", 3);
-    return length + 2;
-}
-
 static void h1_submit(struct codec *codec, struct exchange *exchange)
 {
     struct h1 *h1 = h1_of(codec);
-    unsigned fields = fields_of(exchange);
-    size_t tail = write_tail(exchange, fields);
-    exchange->written = 0;
-    exchange->length = exchange->request->length + exchange->lines_length + tail + exchange->content_length;
+    bool last = h1_request_begin(exchange);
     list_append(&h1->flight, &exchange->link);
     codec->active++;
-    if (exchange->close || fields & REQUEST_CLOSE)
+    if (last)
         codec->limit = 0;
-}
-
-/* Appends what of `data` lies beyond the first *skip bytes. */
-static int add_vector(struct iovec *vectors, int count, const char *data, size_t length, size_t *skip)
-{
-    size_t skipped = *skip < length ? *skip : length;
-    *skip -= skipped;
-    if (skipped == length)
-        return count;
-    vectors[count] = (struct iovec){ .iov_base = (char *)data + skipped, .iov_len = length - skipped };
-    return count + 1;
-}
-
-static int request_vectors(const struct exchange *exchange, struct iovec *vectors)
-{
-    const struct request *request = exchange->request;
-    size_t skip = exchange->written, tail = exchange->length - exchange->content_length - exchange->lines_length - request->length;
-    if (exchange->length == request->length + 2) /* the blank line follows the request's bytes */
-        return add_vector(vectors, 0, request->bytes, exchange->length, &skip);
-    int count = add_vector(vectors, 0, request->bytes, request->length, &skip);
-    count = add_vector(vectors, count, exchange->lines, exchange->lines_length, &skip);
-    count = add_vector(vectors, count, exchange->tail, tail, &skip);
-    return add_vector(vectors, count, exchange->content, exchange->content_length, &skip);
 }
 
 static int h1_output(struct codec *codec, struct iovec vectors[CODEC_VECTORS])
 {
     struct h1 *h1 = h1_of(codec);
     int count = 0;
-    for (struct link *link = h1->flight.next; link != &h1->flight && count + 4 <= CODEC_VECTORS; link = link->next) {
+    for (struct link *link = h1->flight.next; link != &h1->flight && count < CODEC_MORE; link = link->next) {
         const struct exchange *exchange = container_of(link, struct exchange, link);
         if (exchange->written < exchange->length)
-            count += request_vectors(exchange, vectors + count);
+            count += h1_request_vectors(exchange, vectors + count);
     }
     return count;
 }
@@ -150,52 +107,30 @@ static void h1_wrote(struct codec *codec, size_t length, int64_t now)
     }
 }
 
-/* Responses */
+/* Heads */
 
 static int on_headers_complete(llhttp_t *parser)
 {
     return HPE_PAUSED;
 }
 
-static int on_message_complete(llhttp_t *parser)
+static const llhttp_settings_t settings = { .on_headers_complete = on_headers_complete };
+
+/* What is wrong with the lines of a head, or NULL. */
+static const char *check_lines(const char *head, size_t length, bool lenient)
 {
-    return HPE_PAUSED;
-}
-
-/* False: it is too large. */
-static bool add_body(struct exchange *exchange, const char *data, size_t length)
-{
-    exchange->body_size += length;
-    return exchange->body_size <= exchange->max_body && buf_append(&exchange->body, data, length);
-}
-
-static int on_body(llhttp_t *parser, const char *data, size_t length)
-{
-    struct h1 *h1 = container_of(parser, struct h1, parser);
-    if (add_body(first_of(h1), data, length))
-        return 0;
-    h1->error = ERR_TOO_LARGE;
-    return -1;
-}
-
-static const llhttp_settings_t settings = {
-    .on_headers_complete = on_headers_complete,
-    .on_body = on_body,
-    .on_message_complete = on_message_complete,
-};
-
-/* Heads */
-
-/* Every LF of a head follows a CR. */
-static bool has_bare_lf(const char *head, size_t length)
-{
-    const char *end = head + length, *lf = head;
-    while ((lf = memchr(lf, '\n', (size_t)(end - lf)))) {
-        if (lf == head || lf[-1] != '\r')
-            return true;
-        lf++;
+    const char *end = head + length, *line = head;
+    while (line < end) {
+        const char *lf = memchr(line, '\n', (size_t)(end - line));
+        if (!lf)
+            return "the head does not end with a blank line";
+        if (!lenient && (lf == head || lf[-1] != '\r'))
+            return "a line of the head ends with LF instead of CRLF";
+        if (*line == ':')
+            return "a field of the head has no name";
+        line = lf + 1;
     }
-    return false;
+    return NULL;
 }
 
 static bool digit(char c)
@@ -211,15 +146,11 @@ static const char *check_head(const struct h1 *h1, const struct buf *head)
         return "not an HTTP/1.x status line";
     if (text[9] < '1' || text[9] > '5' || !digit(text[10]) || !digit(text[11]) || !strchr(" \r\n", text[12]))
         return "the status is not a number from 100 to 599";
-    if (text[head->length - 1] != '\n')
-        return "the head does not end with a blank line";
-    if (!h1->codec.lenient && has_bare_lf(text, head->length))
-        return "a line of the head ends with LF instead of CRLF";
     if (h1->parser.flags & F_CONTENT_LENGTH && h1->parser.flags & F_TRANSFER_ENCODING)
         return "both Content-Length and Transfer-Encoding";
     if (h1->parser.status_code == 101)
         return "101 Switching Protocols without having been asked";
-    return NULL;
+    return check_lines(text, head->length, h1->codec.lenient);
 }
 
 /* RFC 9112 6.3 */
@@ -256,6 +187,8 @@ static enum err begin_body(struct h1 *h1, struct exchange *exchange, const char 
         meaning->framing = FRAMING_NONE;
     if (meaning->framing == FRAMING_EOF)
         meaning->keep = false;
+    if (meaning->framing == FRAMING_CHUNKED)
+        h1->chunked = (struct chunked){ .lenient = h1->codec.lenient };
     if (meaning->framing != FRAMING_LENGTH)
         return ERR_NONE;
     h1->left = meaning->length;
@@ -297,26 +230,55 @@ static enum err head_complete(struct h1 *h1, struct exchange *exchange, const ch
     if (*text)
         return ERR_PROTOCOL;
     h1->meaning = meaning_of(&h1->parser);
-    if (h1->meaning.status >= 200)
+    if (h1->meaning.status >= 200 && !h1->codec.lenient)
         remember(h1, exchange->request, &exchange->head);
     return begin_body(h1, exchange, text);
 }
 
-/* Feeds the parser; returns what it took. *paused: the head or the chunked body is complete. Otherwise *error may be set. */
-static size_t parse(struct h1 *h1, const char *data, size_t length, bool *paused, enum err *error, const char **text)
+/* Feeds the parser; returns what it took. *complete: to the end of the head. Otherwise *wrong may say that it is none. */
+static size_t parse(struct h1 *h1, const char *data, size_t length, bool *complete, const char **wrong)
 {
     llhttp_errno_t code = llhttp_execute(&h1->parser, data, length);
-    *paused = code == HPE_PAUSED;
-    if (code == HPE_OK)
-        return length;
-    if (*paused) {
-        length = (size_t)(llhttp_get_error_pos(&h1->parser) - data);
-        llhttp_resume(&h1->parser);
-        return length;
+    *complete = code == HPE_PAUSED;
+    if (*complete)
+        return (size_t)(llhttp_get_error_pos(&h1->parser) - data);
+    if (code != HPE_OK)
+        *wrong = llhttp_get_error_reason(&h1->parser);
+    return length;
+}
+
+/* As parse(), up to the end of a line, which may be a bare LF: the parser is given CRLF then. */
+static size_t parse_line(struct h1 *h1, const struct buf *head, const char *data, size_t length, bool *complete, const char **wrong)
+{
+    const char *lf = memchr(data, '\n', length);
+    size_t before = lf ? (size_t)(lf - data) : 0;
+    char previous = before ? lf[-1] : head->length ? head->data[head->length - 1] : '\0';
+    if (!lf || previous == '\r')
+        return parse(h1, data, lf ? before + 1 : length, complete, wrong);
+    if (before)
+        parse(h1, data, before, complete, wrong);
+    if (!*wrong)
+        parse(h1, "\r\n", 2, complete, wrong);
+    return before + 1;
+}
+
+/* *length becomes what was taken. */
+static enum err parse_head(struct h1 *h1, struct exchange *exchange, const char *data, size_t *length, const char **text)
+{
+    struct buf *head = &exchange->head;
+    bool complete;
+    size_t room = HEAD_MAX - head->length;
+    if (!room) {
+        *text = "the head is larger than 256 KiB";
+        return ERR_TOO_LARGE;
     }
-    *error = ERR_PROTOCOL;
-    *text = llhttp_get_error_reason(&h1->parser);
-    return 0;
+    if (*length > room)
+        *length = room;
+    *length = h1->codec.lenient ? parse_line(h1, head, data, *length, &complete, text) : parse(h1, data, *length, &complete, text);
+    if (*text)
+        return ERR_PROTOCOL;
+    buf_append(head, data, *length);
+    return complete ? head_complete(h1, exchange, text) : ERR_NONE;
 }
 
 static enum err start(struct h1 *h1, struct exchange *exchange, char first, int64_t now, const char **text)
@@ -328,41 +290,6 @@ static enum err start(struct h1 *h1, struct exchange *exchange, char first, int6
     exchange->answered = true;
     exchange->first_byte = now;
     return ERR_NONE;
-}
-
-/* As parse(), up to the end of a line, which may be a bare LF: the parser is given CRLF then. */
-static size_t parse_line(struct h1 *h1, const struct buf *head, const char *data, size_t length, bool *paused, enum err *error, const char **text)
-{
-    const char *lf = memchr(data, '\n', length);
-    size_t before = lf ? (size_t)(lf - data) : 0;
-    char previous = before ? lf[-1] : head->length ? head->data[head->length - 1] : '\0';
-    if (!lf || previous == '\r')
-        return parse(h1, data, lf ? before + 1 : length, paused, error, text);
-    if (before)
-        parse(h1, data, before, paused, error, text);
-    if (!*error)
-        parse(h1, "\r\n", 2, paused, error, text);
-    return before + 1;
-}
-
-/* *length becomes what was taken. */
-static enum err parse_head(struct h1 *h1, struct exchange *exchange, const char *data, size_t *length, const char **text)
-{
-    enum err error = ERR_NONE;
-    struct buf *head = &exchange->head;
-    bool complete;
-    size_t room = HEAD_MAX - head->length;
-    if (!room) {
-        *text = "the head is larger than 256 KiB";
-        return ERR_TOO_LARGE;
-    }
-    if (*length > room)
-        *length = room;
-    *length = h1->codec.lenient ? parse_line(h1, head, data, *length, &complete, &error, text) : parse(h1, data, *length, &complete, &error, text);
-    if (error)
-        return error;
-    buf_append(head, data, *length);
-    return complete ? head_complete(h1, exchange, text) : ERR_NONE;
 }
 
 static enum err read_head(struct h1 *h1, struct exchange *exchange, const char *data, size_t *length, int64_t now, const char **text)
@@ -403,35 +330,60 @@ static void message_complete(struct h1 *h1, struct exchange *exchange, int64_t n
         h1->codec.limit = 0;
 }
 
-/* A body whose end is known here; *length becomes what was taken. */
-static bool read_plain(struct h1 *h1, struct exchange *exchange, const char *data, size_t *length)
+static enum err add_body(struct exchange *exchange, const char *data, size_t length, const char **text)
 {
-    if (h1->meaning.framing == FRAMING_NONE) {
-        *length = 0;
-        return true;
-    }
-    if (h1->meaning.framing == FRAMING_LENGTH && *length > h1->left)
-        *length = h1->left;
-    if (!add_body(exchange, data, *length))
-        h1->error = ERR_TOO_LARGE;
-    h1->left -= *length;
-    return h1->meaning.framing == FRAMING_LENGTH && !h1->left;
+    exchange->body_size += length;
+    if (exchange->body_size <= exchange->max_body && buf_append(&exchange->body, data, length))
+        return ERR_NONE;
+    *text = "the body is larger than allowed";
+    return ERR_TOO_LARGE;
 }
 
-static enum err read_body(struct h1 *h1, struct exchange *exchange, const char *data, size_t *length, int64_t now, const char **text)
+static enum err read_chunked(struct h1 *h1, struct exchange *exchange, const char *data, size_t *length, const char **text)
 {
-    bool complete;
+    struct chunked *chunked = &h1->chunked;
+    size_t taken = 0, size;
+    const char *body;
     enum err error = ERR_NONE;
-    if (h1->meaning.framing == FRAMING_CHUNKED)
-        *length = parse(h1, data, *length, &complete, &error, text);
-    else
-        complete = read_plain(h1, exchange, data, length);
-    if (h1->error) {
-        *text = "the body is larger than allowed";
-        return h1->error;
+    while (!error && taken < *length && !chunked_done(chunked)) {
+        taken += chunked_take(chunked, data + taken, *length - taken, &body, &size);
+        *text = chunked->wrong;
+        error = *text ? ERR_PROTOCOL : size ? add_body(exchange, body, size, text) : ERR_NONE;
     }
-    if (!error && complete)
-        message_complete(h1, exchange, now);
+    *length = taken;
+    return error;
+}
+
+static enum err read_counted(struct h1 *h1, struct exchange *exchange, const char *data, size_t *length, const char **text)
+{
+    if (*length > h1->left)
+        *length = h1->left;
+    h1->left -= *length;
+    return add_body(exchange, data, *length, text);
+}
+
+/* Takes of the body what there is, and tells whether that completes it; *length becomes what was taken. */
+static enum err read_body(struct h1 *h1, struct exchange *exchange, const char *data, size_t *length, bool *complete, const char **text)
+{
+    enum err error = ERR_NONE;
+    switch (h1->meaning.framing) {
+    case FRAMING_NONE:
+        *length = 0;
+        *complete = true;
+        break;
+    case FRAMING_LENGTH:
+        error = read_counted(h1, exchange, data, length, text);
+        *complete = !h1->left;
+        break;
+    case FRAMING_CHUNKED:
+        error = read_chunked(h1, exchange, data, length, text);
+        *complete = chunked_done(&h1->chunked);
+        break;
+    case FRAMING_EOF:
+        error = add_body(exchange, data, *length, text);
+        *complete = false;
+        break;
+    }
     return error;
 }
 
@@ -441,6 +393,7 @@ static enum err read_response(struct h1 *h1, const char *data, size_t *length, i
     struct exchange *exchange = first_of(h1);
     size_t head = 0, body = *length;
     enum err error = ERR_NONE;
+    bool complete = false;
     if (h1->phase != PHASE_BODY) {
         head = *length;
         error = read_head(h1, exchange, data, &head, now, text);
@@ -449,9 +402,11 @@ static enum err read_response(struct h1 *h1, const char *data, size_t *length, i
     if (error || h1->phase != PHASE_BODY)
         body = 0;
     else
-        error = read_body(h1, exchange, data + head, &body, now, text);
+        error = read_body(h1, exchange, data + head, &body, &complete, text);
     *length = head + body;
     exchange->bytes_received += *length;
+    if (complete && !error)
+        message_complete(h1, exchange, now);
     return error;
 }
 
