@@ -143,7 +143,7 @@ struct metrics_totals {
 #define TOTALS_OF_NAMES(X) X(started) X(succeeded) X(failed) X(timed_out) X(interrupted) X(responses) X(bytes_sent) X(bytes_received)
 #define TOTALS_OF_SCENARIOS(X) X(users) X(iterations) X(dropped)
 
-/* Overwrites `totals` (zeroed at first) with the sums over all scenarios and names; its pages are reused. */
+/* Overwrites `totals` (zeroed at first) with the sums over all scenarios and names; its pages are reused. Reads every page of every latency: about 5 us a name. */
 void metrics_total(const struct metrics *metrics, struct metrics_totals *totals);
 /* Adds `from` to `into` (of several workers). */
 void metrics_totals_merge(struct metrics_totals *into, const struct metrics_totals *from);
