@@ -1,4 +1,4 @@
--- What a user does besides HTTP: checks, outcome, time, log lines. Thin functions over the core that say what is wrong with a call.
+-- What a user does besides HTTP: checks, outcome, time, log lines. Thin functions over the core that say what is wrong with a call; check and must are the core's own.
 local core = require "luabench.core"
 local errors = require "luabench.errors"
 local stage = require "luabench.stage"
@@ -7,49 +7,15 @@ local units = require "luabench.units"
 local vu = {}
 
 local show = errors.show
-local core_check, core_fail, core_sleep, core_pace = core.check, core.fail, core.sleep, core.pace
+local core_fail, core_sleep, core_pace = core.fail, core.sleep, core.pace
 local type, select, tostring, random = type, select, tostring, math.random
-local concat, format = table.concat, string.format
+local concat = table.concat
 
-local function check_arguments(call, count, name)
-  if count < 2 then errors.script('%s(name, value): first the name, then what must be true: %s("status is 200", res.status == 200)', call, call) end
-  if type(name) ~= "string" then
-    errors.script('%s(name, value): the name must be a text, not %s; the order is %s("status is 200", res.status == 200)', call, show(name), call)
-  end
-  if count > 3 then errors.script("%s(name, value, why) takes three arguments, not %d", call, count) end
-  if stage.loading then stage.refuse(call) end
-end
+--- check(name, value, why): counts whether `value` is true, under `name`; returns it. `why` is shown with the failures.
+vu.check = core.check
 
-local function reason(why)
-  return why ~= nil and tostring(why) or nil
-end
-
---- Counts whether `value` is true, under `name`; returns it. `why` is shown with the failures.
-function vu.check(...)
-  local name, value, why = ...
-  local count = select("#", ...)
-  if count < 2 or count > 3 or type(name) ~= "string" or stage.loading then check_arguments("check", count, name) end
-  if value then
-    core_check(name, true)
-  else
-    core_check(name, false, reason(why))
-  end
-  return value
-end
-
---- The same, and a failure ends the iteration.
-function vu.must(...)
-  local name, value, why = ...
-  local count = select("#", ...)
-  if count < 2 or count > 3 or type(name) ~= "string" or stage.loading then check_arguments("must", count, name) end
-  if value then
-    core_check(name, true)
-    return value
-  end
-  why = reason(why)
-  core_check(name, false, why)
-  core_fail(why and format("%s: %s", name, why) or name)
-end
+--- must(name, value, why): the same, and a failure ends the iteration.
+vu.must = core.must
 
 local function expect_text(call, value, extra, optional)
   if stage.loading then stage.refuse(call) end
@@ -103,7 +69,7 @@ function vu.pace(period, extra)
   if stage.loading then stage.refuse("pace") end
   if extra ~= nil then errors.script("pace takes one duration") end
   local read = seconds("pace", period)
-  if read == 0 then errors.script("pace(%s): it must be more than 0", show(period)) end
+  if read == 0 then errors.script("pace: must be more than 0, not %s", show(period)) end
   return core_pace(read)
 end
 

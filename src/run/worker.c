@@ -292,6 +292,7 @@ static void on_publish(struct timer *timer)
 {
     struct worker *worker = container_of(timer, struct worker, publish_timer);
     publish(worker);
+    vm_tune_collector(worker->vm);
     timers_set(&worker->loop.timers, timer, clock_ns() + PUBLISH_MS * NS_PER_MS);
 }
 

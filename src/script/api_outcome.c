@@ -7,34 +7,90 @@
 
 #define USER_TYPE "luabench.user"
 
-/* check(name, passed, why): the counter is found by the name in a table of this state (upvalue 2), so that a check costs one lookup. */
-static int check(lua_State *L)
+/* Checks are called by the script itself, without Lua in between, since a test may have several for each request. */
+
+/* What is wrong with the arguments of check() or must(), raised at the script's line. */
+static int refuse_check(lua_State *L, const char *call, int count)
 {
-    struct vm *vm = vm_of(L);
-    lua_settop(L, 3);
-    if (!vm->metrics)
-        return luaL_error(L, "check() can only be called while the scenario runs");
+    if (!vm_of(L)->running)
+        return luaL_error(L, "%s() can only be called by a scenario's functions, while it runs", call);
+    if (count < 2)
+        return luaL_error(L, "%s(name, value): first the name, then what must be true: %s(\"status is 200\", res.status == 200)", call, call);
+    if (lua_type(L, 1) != LUA_TSTRING)
+        return luaL_error(L, "%s(name, value): the name must be a text, not a %s; the order is %s(\"status is 200\", res.status == 200)", call,
+                          luaL_typename(L, 1), call);
+    return luaL_error(L, "%s(name, value, why) takes three arguments, not %d", call, count);
+}
+
+/* The counter of the name at index 1, found in a table of this state (upvalue 2), so that a check costs one lookup. */
+static struct check_metrics *find_check(lua_State *L)
+{
     lua_pushvalue(L, 1);
     lua_rawget(L, lua_upvalueindex(2));
     struct check_metrics *counter = lua_touserdata(L, -1);
-    if (!counter) {
-        size_t length;
-        const char *name = luaL_checklstring(L, 1, &length);
-        counter = metrics_check(vm->metrics, name, length);
-        lua_pushvalue(L, 1);
-        lua_pushlightuserdata(L, counter);
-        lua_rawset(L, lua_upvalueindex(2));
-    }
+    lua_pop(L, 1);
+    if (counter)
+        return counter;
+    size_t length;
+    const char *name = lua_tolstring(L, 1, &length);
+    counter = metrics_check(vm_of(L)->metrics, name, length);
+    lua_pushvalue(L, 1);
+    lua_pushlightuserdata(L, counter);
+    lua_rawset(L, lua_upvalueindex(2));
+    return counter;
+}
+
+/* Replaces a reason that is no string by what tostring() makes of it; the text, or NULL. */
+static const char *reason(lua_State *L)
+{
+    if (lua_isnoneornil(L, 3))
+        return NULL;
+    lua_getglobal(L, "tostring");
+    lua_pushvalue(L, 3);
+    lua_call(L, 1, 1);
+    lua_replace(L, 3);
+    return lua_tostring(L, 3);
+}
+
+/* Counts; true when the value is. */
+static bool count_check(lua_State *L, const char *call)
+{
+    int count = lua_gettop(L);
+    if (count < 2 || count > 3 || lua_type(L, 1) != LUA_TSTRING || !vm_of(L)->running)
+        refuse_check(L, call, count);
+    struct check_metrics *counter = find_check(L);
     if (lua_toboolean(L, 2)) {
         counter->passes++;
-    } else {
-        counter->fails++;
-        size_t length;
-        const char *why = lua_isstring(L, 3) ? lua_tolstring(L, 3, &length) : NULL;
-        if (why && !counter->why)
-            counter->why = mem_text(why, length);
+        return true;
     }
-    return 0;
+    counter->fails++;
+    const char *why = reason(L);
+    if (why && !counter->why)
+        counter->why = mem_text(why, strlen(why));
+    return false;
+}
+
+/* check(name, value, why) -> value: counts, never stops. */
+static int check(lua_State *L)
+{
+    count_check(L, "check");
+    lua_settop(L, 2);
+    return 1;
+}
+
+/* must(name, value, why) -> value: the same, and a failure ends the iteration. */
+static int must(lua_State *L)
+{
+    if (!count_check(L, "must")) {
+        const char *name = lua_tostring(L, 1);
+        if (lua_isnoneornil(L, 3))
+            lua_pushstring(L, name);
+        else
+            lua_pushfstring(L, "%s: %s", name, lua_tostring(L, 3));
+        return vu_raise(L, ENDING_FAIL);
+    }
+    lua_settop(L, 2);
+    return 1;
 }
 
 static int raise_ending(lua_State *L, enum ending ending)
@@ -168,14 +224,24 @@ void api_script_error(struct vu *vu)
     lua_settop(vm->L, top);
 }
 
+/* Pushes `function` with the vm and the table on top as its upvalues. */
+static void push_check(lua_State *L, lua_CFunction function)
+{
+    lua_pushlightuserdata(L, vm_of(L));
+    lua_pushvalue(L, -2);
+    lua_pushcclosure(L, function, 2);
+}
+
 void api_outcome_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         { "fail", fail }, { "stop_user", stop_user }, { "stop_run", stop_run }, { "scenario", scenario }, { NULL, NULL },
     };
     api_register(L, functions);
-    lua_pushlightuserdata(L, vm_of(L));
-    lua_newtable(L);
-    lua_pushcclosure(L, check, 2);
-    lua_setfield(L, -2, "check");
+    lua_newtable(L); /* core, counters by name */
+    push_check(L, check);
+    lua_setfield(L, -3, "check");
+    push_check(L, must);
+    lua_setfield(L, -3, "must");
+    lua_pop(L, 1);
 }

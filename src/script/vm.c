@@ -13,7 +13,7 @@
 #include "script/results.h"
 #include "script/vu.h"
 
-enum { EXIT_BUG = 70 };
+enum { EXIT_BUG = 70, LEAST_GARBAGE_KB = 8192 };
 
 struct vm *vm_of(lua_State *L)
 {
@@ -194,6 +194,7 @@ bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct
         same = vm->scenarios[i].run != LUA_NOREF;
     }
     lua_settop(L, 0);
+    vm_tune_collector(vm);
     return same;
 }
 
@@ -215,6 +216,13 @@ struct vu *vm_next(struct vm *vm)
 void vm_polled(struct vm *vm)
 {
     list_splice(&vm->ready, &vm->yielded);
+}
+
+void vm_tune_collector(struct vm *vm)
+{
+    int used = lua_gc(vm->L, LUA_GCCOUNT, 0) + 1; /* KB */
+    int garbage = used > LEAST_GARBAGE_KB ? used : LEAST_GARBAGE_KB;
+    lua_gc(vm->L, LUA_GCSETPAUSE, 100 + (int)(100LL * garbage / used));
 }
 
 bool vm_busy(const struct vm *vm)

@@ -80,6 +80,9 @@ void vm_reap(struct vm *vm);
 struct vu *vm_next(struct vm *vm);
 /* Makes users ready that only had to let a poll go by. */
 void vm_polled(struct vm *vm);
+/* Sets how much garbage may pile up before the collector begins again: as much as is in use, but at least some MB, since marking a small heap again and
+ * again costs more than the memory is worth. To be called now and then. */
+void vm_tune_collector(struct vm *vm);
 /* True when a turn would find something to do without a poll that waits. */
 bool vm_busy(const struct vm *vm);
 
