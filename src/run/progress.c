@@ -51,8 +51,10 @@ static void close_second(struct progress_state *progress, int64_t end, int64_t l
     second->users = now->users;
     second->requests = now->responses - before->responses;
     second->errors = all_errors(now) - all_errors(before);
-    hist_merge(&second->latency, &now->latency);
-    hist_subtract(&second->latency, &before->latency);
+    hist_free(&progress->last_second);
+    hist_merge(&progress->last_second, &now->latency);
+    hist_subtract(&progress->last_second, &before->latency);
+    hist_encode(&progress->last_second, &second->latency);
     progress->rate = (double)second->requests * 1e9 / (double)length;
     progress->has_second = true;
     metrics_totals_free(before);
@@ -81,7 +83,6 @@ static double share_done(const struct progress_state *progress, int64_t elapsed,
 static void update(struct progress_state *progress, int64_t now, bool stopping)
 {
     int64_t elapsed = now - progress->run->start, duration = schedule_duration(progress->plan);
-    const struct hist *latency = progress->has_second ? &progress->series[progress->series_count - 1].latency : &progress->now.latency;
     struct live_state state = {
         .elapsed = elapsed,
         .duration = duration,
@@ -89,7 +90,7 @@ static void update(struct progress_state *progress, int64_t now, bool stopping)
         .stopping = stopping,
         .rate = progress->has_second || elapsed <= 0 ? progress->rate : (double)progress->now.responses * 1e9 / (double)elapsed,
         .totals = &progress->now,
-        .latency = latency,
+        .latency = progress->has_second ? &progress->last_second : &progress->now.latency,
     };
     vm_live_update(progress->control, &state);
 }
@@ -141,8 +142,9 @@ void progress_done(struct progress_state *progress)
 void progress_free(struct progress_state *progress)
 {
     for (size_t i = 0; i < progress->series_count; i++)
-        hist_free(&progress->series[i].latency);
+        buf_free(&progress->series[i].latency);
     free(progress->series);
+    hist_free(&progress->last_second);
     metrics_totals_free(&progress->now);
     metrics_totals_free(&progress->at_second);
 }

@@ -14,6 +14,7 @@ struct progress_state {
     struct metrics_totals now;
     struct metrics_totals at_second; /* as they were at the last full second */
     int64_t next_second, next_update; /* ns, clock_ns */
+    struct hist last_second; /* latency of the last full second */
     struct second *series;
     size_t series_count, series_capacity;
     double rate;       /* responses/s of the last full second (of the time so far before the first) */

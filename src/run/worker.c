@@ -12,6 +12,8 @@
 enum {
     RESUMES_A_ROUND = 64, /* then the writes go out */
     PUBLISH_MS = 200,
+    MANY_NAMES = 50,     /* totals over so many cost a quarter of a millisecond: they are published once a second */
+    PUBLISH_MANY_MS = 1000,
     FIRST_REST_MS = 1,    /* after a failed iteration, doubling to: */
     LAST_REST_MS = 100,
 };
@@ -288,12 +290,20 @@ static void publish(struct worker *worker)
     pthread_mutex_unlock(&worker->lock);
 }
 
+static int64_t publish_period(const struct worker *worker)
+{
+    size_t names = 0;
+    for (size_t i = 0; i < worker->metrics.scenario_count; i++)
+        names += worker->metrics.scenarios[i].name_count;
+    return (names > MANY_NAMES ? PUBLISH_MANY_MS : PUBLISH_MS) * NS_PER_MS;
+}
+
 static void on_publish(struct timer *timer)
 {
     struct worker *worker = container_of(timer, struct worker, publish_timer);
     publish(worker);
     vm_tune_collector(worker->vm);
-    timers_set(&worker->loop.timers, timer, clock_ns() + PUBLISH_MS * NS_PER_MS);
+    timers_set(&worker->loop.timers, timer, clock_ns() + publish_period(worker));
 }
 
 /* ns of CPU time that the worker's thread has used; any thread may ask. */

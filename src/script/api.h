@@ -39,5 +39,7 @@ void api_http_finished(struct vm *vm, struct exchange *exchange);
 
 /* Pushes a hist object that reads `hist`, which must outlive the state. */
 void api_hist_push(lua_State *L, const struct hist *hist);
+/* Pushes a hist object of its own with the counts that hist_encode has written to `bytes`. */
+void api_hist_push_encoded(lua_State *L, const struct buf *bytes);
 
 #endif

@@ -109,16 +109,27 @@ void api_hist_push(lua_State *L, const struct hist *hist)
     new_object(L)->hist = hist;
 }
 
+/* Gives the object on top of the stack, an empty one, counts of its own. */
+static struct hist *own_hist(struct hist_object *object)
+{
+    object->hist = object->own = mem_zero(sizeof *object->own);
+    return object->own;
+}
+
+void api_hist_push_encoded(lua_State *L, const struct buf *bytes)
+{
+    hist_decode(own_hist(new_object(L)), bytes->data, bytes->length);
+}
+
 /* hist_merge(list): a new hist object with the counts of all of them. */
 static int hist_merge_list(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
-    struct hist_object *sum = new_object(L);
-    sum->hist = sum->own = mem_zero(sizeof *sum->own);
+    struct hist *sum = own_hist(new_object(L));
     int length = (int)lua_objlen(L, 1);
     for (int i = 1; i <= length; i++) {
         lua_rawgeti(L, 1, i);
-        hist_merge(sum->own, check_hist(L, -1));
+        hist_merge(sum, check_hist(L, -1));
         lua_pop(L, 1);
     }
     return 1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "metrics/names.h"
 #include "script/api.h"
 
 #define USER_TYPE "luabench.user"
@@ -34,9 +35,11 @@ static struct check_metrics *find_check(lua_State *L)
     size_t length;
     const char *name = lua_tolstring(L, 1, &length);
     counter = metrics_check(vm_of(L)->metrics, name, length);
-    lua_pushvalue(L, 1);
-    lua_pushlightuserdata(L, counter);
-    lua_rawset(L, lua_upvalueindex(2));
+    if (strcmp(counter->name, NAMES_OTHER)) { /* names made up at run time do not pile up here */
+        lua_pushvalue(L, 1);
+        lua_pushlightuserdata(L, counter);
+        lua_rawset(L, lua_upvalueindex(2));
+    }
     return counter;
 }
 

@@ -198,7 +198,8 @@ static void push_series(lua_State *L, const struct results *results)
         set_count(L, "users", second->users);
         set_count(L, "requests", second->requests);
         set_count(L, "errors", second->errors);
-        set_hist(L, "latency", &second->latency);
+        api_hist_push_encoded(L, &second->latency);
+        lua_setfield(L, -2, "latency");
         lua_rawseti(L, -2, (int)i + 1);
     }
     lua_setfield(L, -2, "series");

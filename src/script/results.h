@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "metrics/metrics.h"
 #include "script/plan.h"
 
@@ -13,7 +14,7 @@
 struct second {
     double time; /* s since the start, at its end */
     uint64_t users, requests, errors;
-    struct hist latency; /* of the responses of that second */
+    struct buf latency; /* of the responses of that second: hist_encode, some 100 bytes instead of pages of 8 KB */
 };
 
 struct stuck {
