@@ -233,11 +233,28 @@ function cli.parse_serve(argv)
   return values
 end
 
--- "  -c, --users N   text", the text beginning in one column.
+local WIDTH, COLUMN = 80, 30
+
+-- Words filled into lines of at most `width`, each further line indented by `indent`.
+local function wrap(text, width, indent)
+  local lines, line = {}, ""
+  for word in text:gmatch("%S+") do
+    if line ~= "" and #line + 1 + #word > width then
+      lines[#lines + 1], line = line, word
+    else
+      line = line == "" and word or line .. " " .. word
+    end
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n" .. (" "):rep(indent))
+end
+
+-- "  -c, --users N    text", the text in a column of its own.
 local function option_line(row)
   local left = "  " .. (row[2] and row[2] .. ", " or "    ") .. row[3] .. (row[4] and " " .. row[4] or "")
-  if #left > 32 then return left .. "\n" .. (" "):rep(34) .. row[5] end
-  return ("%-34s%s"):format(left, row[5])
+  local text = wrap(row[5], WIDTH - COLUMN, COLUMN)
+  if #left > COLUMN - 2 then return left .. "\n" .. (" "):rep(COLUMN) .. text end
+  return left .. (" "):rep(COLUMN - #left) .. text
 end
 
 --- The options of "run" or "serve" as text.

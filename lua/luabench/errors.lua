@@ -24,14 +24,25 @@ function errors.is_usage(value)
   return getmetatable(value) == Usage
 end
 
--- Files of ours, as the names of embedded chunks (and of the same files in the tree, in tests).
+-- Where our own files are, as chunk names have it: "@lua/luabench/" in the binary.
+local OURS = getinfo(1, "S").source:match("^(.*)errors%.lua$")
+
 local function is_ours(source)
-  return find(source, "^@%.?/?lua/luabench/") ~= nil or find(source, "argparse.lua", 1, true) ~= nil
+  return source:sub(1, #OURS) == OURS
 end
 
---- True for a line of a traceback that shows our own code or C.
-function errors.is_inner_frame(line)
-  return find(line, "^%s*%[C%]") ~= nil or find(line, "^%s*%.?/?lua/luabench/") ~= nil
+--- The lines of a traceback that show the script: those above our own loader, without our functions and C's.
+function errors.script_frames(traceback)
+  local frames = {}
+  for line in traceback:gmatch("[^\n]+") do
+    local where = line:match("^%s+(.*)")
+    if where and is_ours("@" .. where) then
+      if where:find("script.lua:", 1, true) then break end
+    elseif where and not find(where, "^%[C%]") then
+      frames[#frames + 1] = line
+    end
+  end
+  return frames
 end
 
 --- "script.lua:12" of the innermost line of the script that is being executed, or nil.

@@ -9,20 +9,26 @@ luabench: load tests for HTTP servers, written in Lua
 
   luabench SCRIPT.lua [options] [-- ARGS]   run a script; ARGS are its `...`
   luabench SCRIPT.lua URL [options]         the same against another target
-  luabench URL [options]                    no script: request one URL again and again
+  luabench URL [options]                    no script: one URL again and again
   luabench PLAN [options]                   a ready-made plan, by its name
   luabench serve [--port N]                 a server to try things against
 
 %s
 
-Exit status: 0 all well; 1 a threshold failed; 2 wrong command line or script; 3 no whole response came, or the run could not be carried
-through; 130 interrupted. The first Ctrl-C ends the run with its results, a second one ends at once.
+Exit status:
+  0    the run finished and every threshold held
+  1    it finished, and a threshold failed
+  2    the command line or the script is wrong; nothing was sent
+  3    no whole response came, or the run could not be carried through
+  130  interrupted: the first Ctrl-C ends the run with its results, a second one
+       ends it at once
 ]]
 
 local SERVE = [[
 luabench serve: a small, fast HTTP server to try things against
 
-  /hello  /echo  /fibonacci/N  /delay/MS  /status/CODE  /bytes/N  /chunked/N/SIZE
+  /hello  /echo  /fibonacci/N  /delay/MS  /status/CODE  /bytes/N
+  /chunked/N/SIZE
 
 %s
 ]]

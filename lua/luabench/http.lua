@@ -51,7 +51,7 @@ end
 
 local function make(index, method, absolute, lines, name, host)
   local prepared, why = prepare(index, method, absolute, lines, name or method .. " " .. url.path(absolute), host)
-  if not prepared then errors.script("%s: %s", absolute, why) end
+  if not prepared then errors.script("%s: %s", errors.show(absolute), why) end
   response.note(prepared, absolute, method)
   return prepared
 end
@@ -172,8 +172,8 @@ end
 local KNOWN = { headers = true, body = true, json = true, query = true, timeout = true, name = true }
 
 local function check_keys(opts)
-  for key in next, opts do
-    if not KNOWN[key] then errors.script("%s", options.unknown("request", key)) end
+  for key, value in next, opts do
+    if not KNOWN[key] then errors.script("%s", options.unknown("request", key, value)) end
   end
 end
 
@@ -254,7 +254,7 @@ local function read_method(method)
     errors.script("`method` must be a word such as PURGE, not %s", errors.show(method))
   end
   if STANDARD[lower(method)] then method = upper(method) end
-  if method == "CONNECT" then errors.script("CONNECT opens a tunnel and cannot be sent as a request") end
+  if upper(method) == "CONNECT" then errors.script("CONNECT opens a tunnel and cannot be sent as a request") end
   return method
 end
 

@@ -36,6 +36,7 @@ local function nothing_called(word)
     local _, why = files.read(word)
     errors.usage("cannot read the script %s: %s", word, why or "it is not a file")
   end
+  if select(2, files.read(word)) == "Is a directory" then errors.usage("%s is a folder; give a script in it", word) end
   local near = require("luabench.nearest").name(word, { "serve", "run" })
   local guess = near and ("; did you mean `luabench %s`?"):format(near) or word:find("%.") and ("; a URL begins with http://: luabench http://%s"):format(word) or ""
   errors.usage("%s is neither a URL, nor a script, nor a ready-made plan%s", errors.show(word), guess)

@@ -58,10 +58,11 @@ local function foreign(set, key)
   return "; " .. ours
 end
 
---- What is wrong with a key that has no row, in words.
-function options.unknown(kind, key)
+--- What is wrong with a key that has no row, in words; `value` is what was given for it.
+function options.unknown(kind, key, value)
   local set = SETS[kind]
-  if type(key) ~= "string" then return format("%s stands without a key; write NAME = value", show(key)) end
+  if type(key) == "number" then return format("%s stands without a key; write NAME = %s", show(value), type(value) == "table" and "{ ... }" or show(value)) end
+  if type(key) ~= "string" then return format("%s cannot be a key", show(key)) end
   if set.later[key] then return format("`%s` %s", key, later.TEXT) end
   local why = place_of(kind, key) or foreign(set, key) or nearest.hint(key, names_of(set))
   return format("unknown key `%s`%s", key, why)
@@ -117,7 +118,7 @@ function options.read(kind, values)
   local rows, result = SETS[kind].rows, {}
   for key, value in pairs(values) do
     local row = rows[key]
-    if not row then return nil, options.unknown(kind, key) end
+    if not row then return nil, options.unknown(kind, key, value) end
     local read, why
     if row.kind == "http" then
       read, why = options.read("http", value)

@@ -99,6 +99,19 @@ local function param_values()
   return list
 end
 
+-- Options that cannot both hold.
+local function check_contradictions(given)
+  if given.quiet and given.interval then errors.usage("--interval asks for lines of progress and --quiet for none: use one") end
+  if given.no_keepalive and given.requests_per_connection then
+    errors.usage("--no-keepalive is one request on a connection, --requests-per-connection says how many: use one")
+  end
+  local seen = {}
+  for _, output in ipairs(given.outputs or {}) do
+    if seen[output.path] then errors.usage("-o %s is given twice", output.path) end
+    seen[output.path] = true
+  end
+end
+
 local function threshold_list(texts)
   local list = {}
   for i, text in ipairs(texts or {}) do
@@ -122,6 +135,7 @@ end
 
 --- The plan for `scenarios` ({ name, where, values } as script.scenarios and quick.scenario give them) under the options of the command line.
 function plan.make(scenarios, given)
+  check_contradictions(given)
   scenarios = scenario.only(scenarios, given.only and given.only[1] and given.only)
   check_one_scenario(scenarios, given)
   local result = {
@@ -135,18 +149,13 @@ function plan.make(scenarios, given)
   return result
 end
 
-local function check_output(output, seen)
-  if seen[output.path] then errors.usage("-o %s is given twice", output.path) end
-  seen[output.path] = true
-  local file, why = io.open(output.path, "a")
-  if not file then errors.usage("-o: cannot write %s", why) end
-  file:close()
-end
-
 --- Makes sure that every output file can be written, before anything is sent. A file that is there already keeps its content until the end of the run.
 function plan.open_outputs(outputs)
-  local seen = {}
-  for _, output in ipairs(outputs) do check_output(output, seen) end
+  for _, output in ipairs(outputs) do
+    local file, why = io.open(output.path, "a")
+    if not file then errors.usage("-o: cannot write %s", why) end
+    file:close()
+  end
 end
 
 return plan

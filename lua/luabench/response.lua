@@ -131,7 +131,8 @@ function Response.__tostring(res)
   local seconds = res.time and res.time.total
   local took = seconds and format(" in %.3g ms", seconds * 1e3) or ""
   if rawget(res, "status") == 0 then return format("%s %s: %s (%s)%s", origin[2], origin[1], rawget(res, "error"), res.error_text, took) end
-  return format("%s %s: %d, %d bytes%s", origin[2], origin[1], rawget(res, "status"), rawget(res, "size") or 0, took)
+  local size = rawget(res, "size")
+  return format("%s %s: %d, %d byte%s%s", origin[2], origin[1], rawget(res, "status"), size, size == 1 and "" or "s", took)
 end
 
 local function check_self(res, name)

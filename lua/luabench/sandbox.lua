@@ -18,7 +18,7 @@ local format = string.format
 local function read_only(name, functions, later_fields)
   setmetatable(functions, { __index = function(_, key)
     if type(key) == "string" and later_fields and later_fields[key] then errors.script("%s.%s %s", name, key, later.TEXT) end
-    errors.script("%s has no function %s%s", name, errors.show(key), nearest.hint(key, functions))
+    errors.script("%s has no function `%s`%s", name, tostring(key), nearest.hint(key, functions))
   end })
   return setmetatable({}, { __index = functions, __metatable = false, __newindex = function(_, key)
     errors.script("%s.%s cannot be assigned: `%s` belongs to luabench", name, tostring(key), name)

@@ -24,26 +24,24 @@ local function compile(path, text, env)
   return chunk
 end
 
--- The frames of the script in a traceback, without our own; nil when there is but one, which the message names already.
-local function script_frames(traceback)
-  local lines = {}
-  for line in traceback:gmatch("[^\n]+") do
-    if line:find("^%s") and not errors.is_inner_frame(line) then lines[#lines + 1] = line end
-  end
-  return #lines > 1 and "\n" .. table.concat(lines, "\n") or ""
+-- The calls that led to an error, for below its text; "" when there was but one, and the text names its line.
+local function calls(text)
+  local frames = errors.script_frames(debug.traceback("", 3))
+  if #frames == 0 or (#frames == 1 and text:find("^[^\n]-:%d+: ")) then return "" end
+  return "\n" .. table.concat(frames, "\n"):gsub("in function 'main_chunk'", "in main chunk")
 end
 
 local function on_error(value)
   if errors.is_usage(value) then return value end
   local text = type(value) == "table" and not (getmetatable(value) or {}).__tostring and "an error that is a table was raised" or tostring(value)
-  return { text = text, frames = script_frames(debug.traceback("", 2)) }
+  return { text = text, calls = calls(text) }
 end
 
-local function run(chunk, args)
-  local ok, failure = xpcall(function() chunk(unpack(args, 1, #args)) end, on_error)
+local function run(main_chunk, args)
+  local ok, failure = xpcall(function() main_chunk(unpack(args, 1, #args)) end, on_error)
   if ok then return end
   if errors.is_usage(failure) then error(failure, 0) end
-  errors.usage("%s%s", failure.text, failure.frames)
+  errors.usage("%s%s", failure.text, failure.calls)
 end
 
 --- Loads the script at `path` with `args` as its `...`; script.scenarios says what it defined.

@@ -8,7 +8,8 @@ local errors = require "luabench.errors"
 
 --- Ends a call that only a running user can make.
 function stage.refuse(name)
-  errors.script("%s is called while the script is loaded; only the functions of a scenario send traffic. The smallest script:\n\n%s", name, errors.SMALLEST)
+  errors.script("%s is called while the script is loaded, when there are no users yet; call it in a function of a scenario. The smallest script:\n\n%s",
+    name, errors.SMALLEST)
 end
 
 return stage

@@ -26,7 +26,7 @@ end
 
 local function checked(number, value, what, least, most)
   if not finite(number) then return nil, show(value) .. " is not a usable number" end
-  if number < least then return nil, ("%s: %s cannot be %s"):format(show(value), what, least > 0 and number == 0 and "0" or "negative") end
+  if number < least then return nil, ("must be %d or more, not %s"):format(least, show(value)) end
   if number > most then return nil, ("%s is too large for %s"):format(show(value), what) end
   return number
 end
@@ -61,7 +61,7 @@ function units.duration(value)
     local sign, rest = value:match("^%s*(%-?)(.-)%s*$")
     number = sum_of_parts(rest)
     if number and sign == "-" then number = -number end
-    local digits, unit = rest:match("^(%d+%.?%d*)%s*(%S+)$")
+    local digits, unit = rest:match("^(%d+%.?%d*)%s*(%a+)$")
     if not number and digits and not SECONDS[unit] then
       return nil, ("%s what? %s is no unit of time; %s"):format(digits, show(unit), DURATION_FORMS)
     end
@@ -73,7 +73,7 @@ end
 --- A duration above 0.
 function units.positive_duration(value)
   local seconds, why = units.duration(value)
-  if seconds == 0 then return nil, show(value) .. ": it must be more than 0" end
+  if seconds == 0 then return nil, "must be more than 0, not " .. show(value) end
   return seconds, why
 end
 
@@ -103,7 +103,7 @@ function units.rate(value)
     number = amount and PER[unit] and amount / PER[unit]
   end
   if not number then return nil, show(value) .. " is not a rate; write 100/s or 600/m" end
-  if number == 0 then return nil, show(value) .. ": a rate cannot be 0" end
+  if number == 0 then return nil, "must be more than 0, not " .. show(value) end
   return checked(number, value, "a rate", 0, 1e9)
 end
 

@@ -1,0 +1,107 @@
+-- luabench.core for tests of the Lua side alone: a plain table that answers as docs/core.md says and keeps what it was told.
+local dkjson = require "dkjson"
+
+local stub = {}
+
+--- Installs a fresh stub as luabench.core, and forgets all modules of luabench so that they load anew on top of it. Returns the core.
+--- core.calls: everything that was called, as { name, arguments ... }; core.answer: what the next sends return.
+function stub.install()
+  for name in pairs(package.loaded) do
+    if name:find("^luabench%.") then package.loaded[name] = nil end
+  end
+  local core = { VERSION = "9.9.9", root = "tests/lua/no-such-share", calls = {}, written = { "", "" }, json_null = dkjson.null }
+  local function record(name, ...) core.calls[#core.calls + 1] = { name, ... } end
+
+  -- the user that runs: its scenario, and its own headers
+  core.user = nil
+  function core.scenario()
+    if core.user then return core.user.scenario, core.user.headers end
+  end
+
+  core.answer = { 200, true, nil, 5, "hello", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", "marks", nil }
+  function core.prepare(scenario, method, url, lines, name, host)
+    if url:find("[%c ]") then return nil, "the URL contains a control character" end
+    local prepared = { scenario = scenario, method = method, url = url, lines = lines, name = name, host = host }
+    record("prepare", prepared)
+    return prepared
+  end
+  function core.send(prepared, lines, body, timeout)
+    record("send", prepared, lines, body, timeout)
+    return unpack(core.answer, 1, 8)
+  end
+  function core.marks(marks) return { total = 0.0125, of = marks } end
+  function core.version() return "1.1" end
+
+  for _, name in ipairs { "sleep", "pace", "log" } do
+    core[name] = function(...) record(name, ...) end
+  end
+  core.check, core.must = function() end, function() end
+  for _, name in ipairs { "fail", "stop_user", "stop_run" } do
+    core[name] = function(text)
+      record(name, text)
+      error({ ending = name, text = text }, 0)
+    end
+  end
+  function core.now() return 12.5 end
+
+  function core.json_encode(value)
+    local ok, text = pcall(dkjson.encode, value)
+    if ok then return text end
+    return nil, "a value cannot be encoded"
+  end
+  function core.json_decode(text)
+    local value, _, why = dkjson.decode(text, 1, dkjson.null)
+    if value == nil then return nil, why end
+    return value
+  end
+  function core.json_array(list) return setmetatable(list, { __jsontype = "array" }) end
+  core.json_pretty = core.json_encode
+
+  function core.cores() return 2 end
+  function core.terminal() return nil end
+  function core.write(fd, text)
+    core.written[fd] = (core.written[fd] or "") .. text
+    return true
+  end
+  package.loaded["luabench.core"] = core
+  return core
+end
+
+--- Calls of one function of the core: a list of their arguments.
+function stub.calls(core, name)
+  local found = {}
+  for _, call in ipairs(core.calls) do
+    if call[1] == name then found[#found + 1] = { unpack(call, 2, 6) } end
+  end
+  return found
+end
+
+--- Writes a temporary Lua file; returns its path. Removed by stub.clean.
+local made = {}
+function stub.file(text, name)
+  local folder = os.tmpname()
+  os.remove(folder)
+  local path = name and folder .. name or folder .. ".lua"
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+  made[#made + 1] = path
+  return path
+end
+
+function stub.clean()
+  for _, path in ipairs(made) do os.remove(path) end
+  made = {}
+end
+
+--- Runs `main.command` on a script's text; returns the command, what went to standard error, what went to standard output, and the path.
+function stub.command(core, text, argv, role)
+  local path = stub.file(text)
+  local words = { path }
+  for _, word in ipairs(argv or {}) do words[#words + 1] = word end
+  core.written = { "", "" }
+  local command = require("luabench.main").command(words, role or "control")
+  return command, (core.written[2]:gsub(path:gsub("%p", "%%%0"), "script.lua")), core.written[1], path
+end
+
+return stub
