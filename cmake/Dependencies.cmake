@@ -1,5 +1,6 @@
 # Everything that is not ours. Each becomes one target; each is used in one place of src/ (docs/architecture.md lists them).
 find_package(PkgConfig REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(luajit REQUIRED IMPORTED_TARGET luajit)

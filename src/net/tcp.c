@@ -54,6 +54,7 @@ static int tcp_open(struct transport *transport)
 static ssize_t tcp_read(struct transport *transport, void *data, size_t size)
 {
     ssize_t count = recv(transport->fd, data, size, 0);
+    transport->more = count == (ssize_t)size;
     return count >= 0 ? count : stopped(transport, TRANSPORT_WANT_READ);
 }
 
@@ -97,4 +98,9 @@ int tcp_connect(struct transport *transport, const struct address *address)
     if (errno == EINPROGRESS || errno == EINTR)
         return TRANSPORT_WANT_WRITE;
     return fail_connect(transport, errno);
+}
+
+void tcp_adopt(struct transport *transport, int fd)
+{
+    *transport = (struct transport){ .ops = &tcp_ops, .fd = fd };
 }

@@ -21,7 +21,7 @@ MAY_INCLUDE = {
 }
 ONLY_IN = [  # header, files that may include it
     (r"(lua|lauxlib|lualib|luajit)\.h", r"script/.*"),
-    (r"openssl/.*", r"net/tls\.c"),
+    (r"openssl/.*", r"net/tls\w*\.[ch]"),
     (r"llhttp\.h", r"http/h1\w*\.c"),
     (r"nghttp2/.*", r"http/h2\w*\.c"),
     (r"ev\.h", r"(net|serve|run)/.*|http/(conn|pool)\w*\.[ch]"),
