@@ -1,4 +1,5 @@
 -- URLs as the script side needs them: is it one, which target, joined how. The engine parses them again, and strictly.
+local core = require "luabench.core"
 local errors = require "luabench.errors"
 local later = require "luabench.later"
 local units = require "luabench.units"
@@ -21,27 +22,18 @@ function url.with_scheme(text)
   return find(text, "://", 1, true) and text or "http://" .. text
 end
 
-local function check_port(authority)
-  local port = match(authority, ":(%d*)$")
-  if not port or port == "" or find(authority, "%]$") then return true end
-  return tonumber(port) >= 1 and tonumber(port) <= 65535
-end
-
 --- The URL, or nil and what is wrong with it. Tells what can be told without asking the network.
 function url.absolute(text)
   if type(text) ~= "string" then return nil, format("must be a URL as a string, not %s", show(text)) end
-  local scheme, rest = match(text, "^(%a[%w+.-]*)://(.*)$")
+  local scheme = match(text, "^(%a[%w+.-]*)://")
   if not scheme then
     return nil, format('%s is not a URL; write "http://%s"', show(text), text ~= "" and match(text, "^/*(.-)$") or "127.0.0.1:8080")
   end
   scheme = scheme:lower()
   if later.schemes[scheme] then return nil, format("%s:// %s", scheme, later.TEXT) end
   if scheme ~= "http" and scheme ~= "https" then return nil, format("%s: only http:// URLs can be requested", show(text)) end
-  if find(text, "[%c ]") then return nil, format("%s contains a blank or a control character; write %%20 for a blank", show(text)) end
-  local authority = match(rest, "^[^/?#]*")
-  local host = match(authority, "@(.*)$") or authority
-  if host == "" or find(host, "^:%d*$") then return nil, format("%s names no host", show(text)) end
-  if not check_port(host) then return nil, format("%s: a port is a number from 1 to 65535", show(text)) end
+  local why = core.check_url(text)
+  if why then return nil, format("%s: %s", show(text), why) end
   return text
 end
 

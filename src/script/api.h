@@ -16,6 +16,7 @@ void api_time_open(lua_State *L);
 void api_outcome_open(lua_State *L);
 void api_json_open(lua_State *L);
 void api_system_open(lua_State *L);
+void api_url_open(lua_State *L);
 
 /* lua_CFunction, upvalue 1 the vm as light userdata: pushes the table `luabench.core`. */
 int api_open(lua_State *L);

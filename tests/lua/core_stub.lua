@@ -18,9 +18,16 @@ function stub.install()
     if core.user then return core.user.scenario, core.user.headers end
   end
 
+  -- the engine's own check has tests of its own
+  function core.check_url(url)
+    if url:find("[%c ]") then return "the URL contains a control character" end
+    if url:find("://[/?:]") or url:find("://$") then return "the host is missing" end
+  end
+
   core.answer = { 200, true, nil, 5, "hello", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", "marks", nil }
   function core.prepare(scenario, method, url, lines, name, host)
-    if url:find("[%c ]") then return nil, "the URL contains a control character" end
+    local why = core.check_url(url)
+    if why then return nil, why end
     local prepared = { scenario = scenario, method = method, url = url, lines = lines, name = name, host = host }
     record("prepare", prepared)
     return prepared

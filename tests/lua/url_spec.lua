@@ -19,9 +19,8 @@ describe("url.absolute and url.target", function()
   end)
   it("say what is wrong", function()
     for _, row in ipairs {
-      { "127.0.0.1:80", 'write "http://127.0.0.1:80"' }, { "/x", "is not a URL" }, { "", "127.0.0.1:8080" }, { "ftp://a", "only http://" }, { "http://", "names no host" },
-      { "http:///x", "names no host" }, { "http://:80/", "names no host" }, { "http://a:0/", "a port is" }, { "http://a:65536/", "a port is" }, { "http://a b/", "blank" },
-      { "http://a/\r\nX: y", "control character" }, { 5, "must be a URL as a string, not 5" },
+      { "127.0.0.1:80", 'write "http://127.0.0.1:80"' }, { "/x", "is not a URL" }, { "", "127.0.0.1:8080" }, { "ftp://a", "only http://" }, { "http://", "the host is missing" },
+      { "http://:80/", "the host is missing" }, { "http://a/\r\nX: y", "control character" }, { 5, "must be a URL as a string, not 5" },
     } do
       local value, why = url.absolute(row[1])
       assert.is_nil(value)
