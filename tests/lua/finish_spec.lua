@@ -144,6 +144,12 @@ describe("files", function()
     assert.truthy(stub.written[2]:find("No space left on device", 1, true), stub.written[2])
   end)
 
+  it("are not written, either, when the device is full only at the end", function()
+    local ok, problem = require("luabench.outputs").write_file("/dev/full", "x")
+    assert.is_nil(ok)
+    assert.truthy(problem:find("/dev/full: No space left on device", 1, true), problem)
+  end)
+
   it("may be devices and pipes, which stay what they are", function()
     assert.equal(0, run { { path = "/dev/null", format = "json" } })
     os.remove(path)

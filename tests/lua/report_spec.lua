@@ -319,6 +319,11 @@ describe("remarks", function()
     end), "no threshold looks")
   end)
 
+  it("say that there were too few responses, until there are enough", function()
+    has(report(stub.plan(), stub.results(3687)), "! too few responses for some percentiles (3,687): p99.9 needs 3,688")
+    has_not(report(stub.plan(), stub.results(3688)), "remarks")
+  end)
+
   it("say that iterations outlived graceful_stop", function()
     local function interrupt(r) r.scenarios[1].iterations = { scheduled = 4000, completed = 3959, failed = 0, interrupted = 41, dropped = 0, expired = 0 } end
     has(remark(interrupt), "! 41 iterations still ran when graceful_stop was over and were interrupted")
