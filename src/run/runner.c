@@ -176,9 +176,11 @@ static void interrupt(struct runner *runner)
 {
     if (!runner->ordered_at)
         runner->ordered_at = clock_ns();
-    for (unsigned i = 0; i < runner->worker_count; i++)
-        if (!runner->heartbeats[i].parked && atomic_load(&runner->workers[i].state) == WORKER_RUNNING)
+    for (unsigned i = 0; i < runner->worker_count; i++) {
+        int state = atomic_load(&runner->workers[i].state);
+        if (!runner->heartbeats[i].parked && (state == WORKER_READY || state == WORKER_RUNNING))
             worker_order(&runner->workers[i], ORDER_INTERRUPT);
+    }
 }
 
 static void read_signals(struct runner *runner)

@@ -159,7 +159,7 @@ void api_http_abandon(struct vu *vu)
         return;
     }
     exchange->owner = NULL;
-    if (exchange->finished) /* reaped, and waiting to be delivered */
+    if (exchange->finished && !link_listed(&exchange->link)) /* reaped, and waiting to be delivered */
         pool_recycle(vu->vm->pool, exchange);
     else
         pool_cancel(vu->vm->pool, exchange, ERR_INTERRUPTED);
