@@ -47,7 +47,6 @@ struct vu {
     bool waited;       /* something was waited for in this iteration */
     bool pacing;       /* it is in pace() */
     bool unsent;       /* the exchange is held back because connects failed */
-    bool reaped;       /* the exchange has come back, and waits to be delivered */
 
     unsigned connect_failures;   /* in a row */
     unsigned iteration_failures; /* in a row; for the owner */
