@@ -22,10 +22,15 @@ enum {
 struct codec {
     const struct codec_ops *ops;
     struct link *finished; /* where completed exchanges go */
+    struct link returned;  /* exchanges that the peer has not processed and never will: the connection takes them out after every call */
     unsigned active;       /* exchanges inside */
     unsigned limit;        /* most exchanges inside at a time; 0: the connection carries no further ones, only those that are inside */
+    bool paused;           /* the limit is 0 for the time being */
     bool lenient;          /* --lenient-http: heads with bare LF are taken */
     bool peer_ends;        /* the limit is 0 because the peer said so */
+    bool streams;          /* HTTP/2: many exchanges at a time, and the peer may send when there is none */
+    bool due;              /* output() has something although nothing was submitted; set by any call, cleared by output() */
+    const char *farewell;  /* what the peer has said about the end of the connection, or NULL */
 };
 
 struct codec_ops {

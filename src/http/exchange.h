@@ -58,7 +58,18 @@ struct exchange {
     struct buf body;    /* transfer coding removed */
     struct timer timer; /* for the http layer: the deadline */
     char text[120];     /* more about the error, or "" */
-    char tail[72];      /* for the codec: what ends the request's head */
+    union {             /* for the codec */
+        char tail[72];  /* HTTP/1.1: what ends the request's head */
+        struct stream {
+            uint64_t begins;    /* HTTP/2: the first byte of its HEADERS frame, counted over the connection */
+            uint64_t announced; /* Content-Length of the response; UINT64_MAX: not said */
+            size_t given;       /* bytes of the content that are on their way */
+            size_t plain;       /* bytes of its frames that are written together with the first one */
+            int32_t id;         /* 0: it has no stream yet */
+            uint16_t status;    /* of the head that is being read or was read last */
+            bool reset;         /* the peer has reset it */
+        } stream;
+    };
 };
 
 /* The leading bytes that are zeroed when an exchange is used again; the rest is emptied field by field, since buffers and timer are worth keeping. */

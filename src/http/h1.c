@@ -465,6 +465,7 @@ struct codec *h1_new(struct link *finished, bool lenient)
 {
     struct h1 *h1 = mem_zero(sizeof *h1);
     h1->codec = (struct codec){ .ops = &h1_ops, .finished = finished, .limit = 1, .lenient = lenient };
+    link_init(&h1->codec.returned);
     link_init(&h1->flight);
     llhttp_init(&h1->parser, HTTP_RESPONSE, &settings);
     return &h1->codec;

@@ -162,5 +162,6 @@ void request_release(struct request *request)
     free(request->path);
     free(request->bytes);
     free(request->seen);
+    free(request->fields_h2);
     free(request);
 }

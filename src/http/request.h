@@ -28,6 +28,7 @@ struct request {
     char *bytes;         /* HTTP/1.1: request line and header lines, each ended by CRLF; no Content-Length but the caller's; after `length` follows the blank line */
     size_t length;
     void *seen;          /* of the codec: what it remembers of the responses; released with free() */
+    void *fields_h2;     /* of the HTTP/2 codec: the head in its form, made on first use; released with free() */
     bool answered;       /* a response has come */
     void *metrics;       /* of the submitter: struct name_metrics */
 };
