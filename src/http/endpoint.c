@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "http/engine.h"
 
-enum { LOOKED_AT = 16 }; /* connections, when one is chosen */
-
 static struct endpoint *endpoint_new(struct client *client, struct origin *origin)
 {
     struct endpoint *endpoint = mem_zero(sizeof *endpoint);
@@ -38,45 +36,19 @@ struct endpoint *endpoint_get(struct client *client, struct origin *origin)
     return endpoint_find(client, origin);
 }
 
-/* A user's own requests share one connection over HTTP/2; until it is known what the peer speaks, one is opened to find out. */
-static bool may_open(const struct endpoint *endpoint)
-{
-    const struct client_options *options = endpoint->client->options;
-    unsigned most = options->shared || endpoint->origin->spoken == HTTP_1 ? options->connections : 1;
-    return endpoint->connections < most;
-}
-
-static struct conn *conn_at(const struct link *link)
-{
-    return container_of(link, struct conn, link);
-}
-
-/* The ready connection with the fewest exchanges among the first few, NULL when there is none. Over HTTP/1 the first has none. */
-static struct conn *pick(const struct endpoint *endpoint)
-{
-    const struct link *link = endpoint->ready.next;
-    if (link == &endpoint->ready)
-        return NULL;
-    struct conn *best = conn_at(link);
-    for (int i = 1; i < LOOKED_AT && best->codec->active && (link = link->next) != &endpoint->ready; i++)
-        if (conn_at(link)->codec->active < best->codec->active)
-            best = conn_at(link);
-    return best;
-}
-
-/* A connection for one more exchange, there `now`: true when it was given one. Streams are shared when there may be no further connection. */
+/* A connection for one more exchange, there `now`: true when it was given one. */
 static bool assign(struct endpoint *endpoint, struct exchange *exchange, int64_t now)
 {
-    struct conn *conn = pick(endpoint);
-    if ((!conn || conn->codec->active) && may_open(endpoint)) {
+    if (!list_empty(&endpoint->ready)) {
+        exchange->assigned = now;
+        conn_submit(container_of(endpoint->ready.next, struct conn, link), exchange);
+        return true;
+    }
+    if (endpoint->connections < endpoint->client->options->connections) {
         conn_new(endpoint, exchange);
         return true;
     }
-    if (!conn)
-        return false;
-    exchange->assigned = now;
-    conn_submit(conn, exchange);
-    return true;
+    return false;
 }
 
 void endpoint_submit(struct endpoint *endpoint, struct exchange *exchange)
@@ -142,16 +114,16 @@ static bool may_retry(const struct exchange *exchange, enum err error)
     return unseen && exchange->reused && !exchange->answered && !exchange->retried && exchange->client->options->retry;
 }
 
-/* Sends it again, on a new connection if there may be one more, otherwise before all others that wait. */
-static void resubmit(struct endpoint *endpoint, struct exchange *exchange)
+static void retry(struct endpoint *endpoint, struct exchange *exchange)
 {
+    exchange->retried = true;
     exchange->reused = exchange->close = false;
     exchange->conn = NULL;
     exchange->written = 0;
     exchange->sent = exchange->first_byte = 0;
     exchange->dns = exchange->connect = exchange->tls = 0;
     exchange->assigned = 0;
-    if (may_open(endpoint))
+    if (endpoint->connections < endpoint->client->options->connections)
         conn_new(endpoint, exchange);
     else
         list_prepend(&endpoint->waiting, &exchange->link);
@@ -162,29 +134,12 @@ void endpoint_lost(struct endpoint *endpoint, struct link *exchanges, enum err e
     struct link *link;
     while ((link = list_shift(exchanges))) {
         struct exchange *exchange = container_of(link, struct exchange, link);
-        if (may_retry(exchange, error)) {
-            exchange->retried = true;
-            resubmit(endpoint, exchange);
-        } else {
+        if (may_retry(exchange, error))
+            retry(endpoint, exchange);
+        else
             exchange_fail(exchange, error, text);
-        }
         if (error != ERR_RESET) /* of those behind it the peer knows nothing wrong */
             error = ERR_CLOSED;
         text = NULL;
-    }
-}
-
-/* One of which nothing was written just goes elsewhere. That the method is not idempotent does not matter: RFC 9113 8.7. */
-void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, const char *text)
-{
-    struct link *link;
-    while ((link = list_shift(exchanges))) {
-        struct exchange *exchange = container_of(link, struct exchange, link);
-        if (exchange->written && (exchange->retried || exchange->answered || !endpoint->client->options->retry)) {
-            exchange_fail(exchange, ERR_REFUSED_STREAM, text);
-            continue;
-        }
-        exchange->retried = exchange->retried || exchange->written;
-        resubmit(endpoint, exchange);
     }
 }
