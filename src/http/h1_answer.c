@@ -7,7 +7,7 @@
 
 enum {
     COPIED = 4096,  /* contents up to this size go into `out` */
-    KEPT = 8192,    /* bytes of `out` that a connection keeps */
+    KEPT = 16384,   /* bytes of `out` that a connection keeps */
 };
 
 #define LAST_CHUNK "\r\n0\r\n\r\n"

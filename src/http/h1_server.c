@@ -245,9 +245,7 @@ static enum h1_server_event read_head(struct h1_server *h1)
 /* A head of `length` bytes lies at `data`. */
 static enum h1_server_event complete_head(struct h1_server *h1, const char *data, size_t length)
 {
-    if (h1->head.length) {
-        h1->head.length = length;
-    } else if (!h1->whole) { /* the body may come later, when `data` is gone */
+    if (!h1->head.length && !h1->whole) { /* the body may come later, when `data` is gone */
         buf_append(&h1->head, data, length);
         data = h1->head.data;
     }

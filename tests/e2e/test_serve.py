@@ -455,10 +455,14 @@ def test_head_behind_a_delay(serve):
     for _ in range(50):
         assert serve.request("POST", "/echo", body=b"GET " * 20_000)[0] == 200
     stream = connected.makefile("rb")
+
+    def read_head():
+        lines = list(iter(stream.readline, b"\r\n"))
+        assert lines[0] == b"HTTP/1.1 200 OK\r\n"
+        return [line for line in lines if line.startswith(b"Content-Length")]
     for _ in range(3):
-        assert [line for line in iter(stream.readline, b"\r\n") if line.startswith(b"Content-Length")] == [b"Content-Length: 13\r\n"]
-        assert [line for line in iter(stream.readline, b"\r\n") if line.startswith(b"Content-Length")] == [b"Content-Length: 2\r\n"]
-        assert stream.read(2) == b"5\n"
+        assert read_head() == [b"Content-Length: 13\r\n"]
+        assert read_head() == [b"Content-Length: 2\r\n"] and stream.read(2) == b"5\n"
 
 
 def test_requests_in_small_pieces(serve):
@@ -569,26 +573,35 @@ def test_slow_readers_cost_no_memory(serve):
     assert serve.rss() - before < 16 * MIB
 
 
-def test_a_client_that_only_sends_is_not_read(serve):
-    """Pipelines requests and reads nothing until the server takes no more; nothing is lost then."""
+@pytest.mark.parametrize("first", ["/hello", "/delay/600000"])
+def test_clients_that_only_send_are_not_read(start, first):
+    """They pipeline requests and read nothing until the server takes no more."""
+    serve = start(env={**os.environ, "ASAN_OPTIONS": "quarantine_size_mb=1"})  # otherwise memory that was freed would count
     before = serve.rss()
-    connected = serve.connect()
-    connected.setblocking(False)
-    request, sent, idle = heads("/bytes/1000"), 0, 0
-    while idle < 20:
-        try:
-            sent += connected.send((request * 1000)[sent % len(request):])
-            idle = 0
-        except BlockingIOError:
-            serve.get("/hello")  # the server has had a turn
-            idle += 1
+    for _ in range(10):
+        connected = serve.connect()
+        connected.sendall(heads(first))
+        connected.setblocking(False)
+        requests, sent, idle = heads("/bytes/4000") * 1000, 0, 0
+        while idle < 20 and sent < 64 * MIB:
+            try:
+                sent += connected.send(requests[sent % len(requests):])
+                idle = 0
+            except BlockingIOError:
+                serve.get("/hello")  # the server has had a turn
+                idle += 1
+        assert sent < 64 * MIB
     assert serve.rss() - before < 16 * MIB
-    assert 0 < sent < 64 * MIB
-    connected.setblocking(True)
-    rest = len(request) - sent % len(request)
-    sender = threading.Thread(target=connected.sendall, args=(request[-rest:] if rest < len(request) else b"",))
+
+
+def test_nothing_is_lost_when_a_client_reads_late(serve):
+    count, connected = 20_000, serve.connect()
+    sender = threading.Thread(target=connected.sendall, args=(heads("/bytes/1000") * count,))
     sender.start()
-    assert set(read_answers(connected, (sent + len(request) - 1) // len(request))) == {pattern(1000)}
+    while serve.get("/hello") and serve.count("bytes") < 100:
+        pass
+    sender.join(0.5)  # blocked by now, or not: both must do
+    assert set(read_answers(connected, count)) == {pattern(1000)}
     sender.join()
 
 
@@ -729,7 +742,7 @@ def test_without_free_descriptors_connections_wait():
     before = serve.cpu_seconds()
     first.sendall(heads("/delay/1000"))
     assert read_answers(first, 1) == [b"1000 ms later\n"]
-    assert serve.cpu_seconds() - before < 0.5, "it must not spin"
+    assert serve.cpu_seconds() - before < 0.1, "it must not spin"
     answered = select.select(connections, [], [], 0)[0]
     assert 20 < len(answered) < 60
     for connected in answered:
