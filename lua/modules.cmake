@@ -8,6 +8,7 @@ set(LUABENCH_LUA_MODULES
   luabench.finish ${CMAKE_CURRENT_LIST_DIR}/luabench/finish.lua
   luabench.flags ${CMAKE_CURRENT_LIST_DIR}/luabench/flags.lua
   luabench.format ${CMAKE_CURRENT_LIST_DIR}/luabench/format.lua
+  luabench.globals ${CMAKE_CURRENT_LIST_DIR}/luabench/globals.lua
   luabench.headers ${CMAKE_CURRENT_LIST_DIR}/luabench/headers.lua
   luabench.help ${CMAKE_CURRENT_LIST_DIR}/luabench/help.lua
   luabench.http ${CMAKE_CURRENT_LIST_DIR}/luabench/http.lua

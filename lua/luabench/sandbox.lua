@@ -1,6 +1,8 @@
 -- What a script can name. Its globals are a white list; a name that is not on it is an error with the nearest one, for reading and for assigning,
--- so that users share nothing by accident. Nothing of the list, nor any field of it, can be assigned.
+-- so that users share nothing by accident. Nothing of the list, nor any field of it, can be assigned. The names in the script's text are checked
+-- before it runs, so that its environment can be a plain table, which is read fast; what is made up while it runs (_G[name], load) is checked then.
 local errors = require "luabench.errors"
+local globals_of = require "luabench.globals"
 local http = require "luabench.http"
 local json = require "luabench.json"
 local later = require "luabench.later"
@@ -83,58 +85,93 @@ local function all_names(globals)
   return names
 end
 
-local function explain_missing(globals, name, verb)
-  if type(name) ~= "string" then errors.script("a global needs a name, not %s", errors.show(name)) end
-  if later.globals[name] then errors.script("`%s` %s", name, later.TEXT) end
-  if WITHHELD[name] and verb == "read" then
-    errors.script("`%s` is not available to scripts%s", name, WITHHELD[name] ~= "" and "; " .. WITHHELD[name] or "")
+-- Why a name cannot be read, in words.
+local function unreadable(globals, name)
+  if type(name) ~= "string" then return format("a global needs a name, not %s", errors.show(name)) end
+  if later.globals[name] then return format("`%s` %s", name, later.TEXT) end
+  local withheld = WITHHELD[name]
+  if withheld then return format("`%s` is not available to scripts%s", name, withheld ~= "" and "; " .. withheld or "") end
+  if name == "user" then return "`user` is not defined; it is the parameter of run: run = function(user) ... end" end
+  return format("`%s` is not defined%s", name, nearest.hint(name, all_names(globals)))
+end
+
+-- Why a name of ours or of Lua's cannot be assigned, or nil when it is neither.
+local function protected(globals, name)
+  if rawget(globals, name) == nil and not later.globals[name] then return nil end
+  local owner = _G[name] ~= nil and name ~= "print" and "Lua" or "luabench"
+  return format("`%s` cannot be assigned: it belongs to %s; choose another name, with local", tostring(name), owner)
+end
+
+-- Why a name cannot be assigned.
+local function unassignable(globals, name, is_function)
+  local form = is_function and "local function %s(...)" or "local %s = ..."
+  return protected(globals, name) or format("`%s` is assigned without `local`; write %s (all users of a thread share it; what belongs to one user goes into user.vars)",
+    tostring(name), format(form, tostring(name)))
+end
+
+-- What is wrong with the names in a compiled chunk that will run in `env`: "line: text", or nil.
+local function wrong_name(chunk, env)
+  for _, use in ipairs(globals_of.uses(chunk)) do
+    local why
+    if use.assigns then
+      why = unassignable(env, use.name, use.is_function)
+    elseif rawget(env, use.name) == nil then
+      why = unreadable(env, use.name)
+    end
+    if why then return use.line .. ": " .. why end
   end
-  return nearest.hint(name, all_names(globals))
 end
 
-local function strict_index(globals)
-  return function(_, name)
-    errors.script("`%s` is not defined%s", tostring(name), explain_missing(globals, name, "read"))
+-- load of a script: text alone, in its environment unless another is given, and its names checked like those of the script itself.
+local function load_function(env)
+  return function(text, name, _, other)
+    local chunk, why = load(text, name, "t", other or env)
+    if not chunk or other then return chunk, why end
+    why = wrong_name(chunk, env)
+    if why then return nil, format('[string "%s"]:%s', tostring(name or "load"), why) end
+    return chunk
   end
 end
 
-local function refuse_known(globals, name)
-  if rawget(globals, name) ~= nil then
-    errors.script("`%s` cannot be assigned: it belongs to %s; choose another name, with local", tostring(name), _G[name] ~= nil and name ~= "print" and "Lua" or "luabench")
-  end
+local function strict(env)
+  local function refuse(_, name, value) errors.script("%s", unassignable(env, name, type(value) == "function")) end
+  env._G = setmetatable({}, { __index = env, __newindex = refuse, __metatable = false })
+  setmetatable(env, { __index = function(_, name) errors.script("%s", unreadable(env, name)) end, __newindex = refuse, __metatable = false })
 end
 
-local function strict_newindex(globals)
-  return function(_, name, value)
-    refuse_known(globals, name)
-    if later.globals[name] then errors.script("`%s` cannot be assigned: it belongs to luabench", name) end
-    local form = type(value) == "function" and format("local function %s(...)", tostring(name)) or format("local %s = ...", tostring(name))
-    errors.script("`%s` is assigned without `local`; write %s (all users of a thread share it; what belongs to one user goes into user.vars)", tostring(name), form)
-  end
-end
-
-local function refuse_bytecode_loader(env, globals)
-  globals.load = function(chunk, name, _, other) return load(chunk, name, "t", other or env) end
-  globals.loadstring = function(chunk, name) return load(chunk, name, "t", env) end
-end
-
---- Two environments over the same globals: `script`, strict, for the main script; `module`, for files that it requires, which may have globals of
---- their own, as older Lua modules do. `require` is the function that both see.
-function sandbox.environments(require_function)
-  local globals = lua_globals()
-  for name, value in pairs(luabench_globals()) do globals[name] = value end
-  globals.require = require_function
-  local script = setmetatable({}, { __index = globals, __newindex = strict_newindex(globals), __metatable = false })
-  local module = setmetatable({}, { __index = function(_, name) return rawget(globals, name) end, __metatable = false,
+-- For files that a script requires: the same names, and globals of their own, as older Lua modules have them.
+local function lenient(globals)
+  return setmetatable({}, {
+    __index = function(_, name) return rawget(globals, name) end,
     __newindex = function(env, name, value)
-      refuse_known(globals, name)
+      local why = protected(globals, name)
+      if why then errors.script("%s", why) end
       rawset(env, name, value)
-    end })
-  refuse_bytecode_loader(script, globals)
-  globals._G = script
+    end,
+    __metatable = false,
+  })
+end
+
+--- The environment of a script, and that of the modules it requires. `require_function` is the `require` that both see.
+function sandbox.environments(require_function)
+  local env = lua_globals()
+  for name, value in pairs(luabench_globals()) do env[name] = value end
+  env.require = require_function
+  env.load = load_function(env)
+  env.loadstring = function(text, name) return env.load(text, name) end
+  local module = lenient(env)
   rawset(module, "_G", module)
-  setmetatable(globals, { __index = strict_index(globals) })
-  return script, module
+  strict(env)
+  return env, module
+end
+
+--- A script's text as a chunk in its environment; or nil and what is wrong with it, with its line.
+function sandbox.compile(path, text, env)
+  local chunk, why = load(text, "@" .. path, "t", env)
+  if not chunk then return nil, why end
+  why = wrong_name(chunk, env)
+  if why then return nil, path .. ":" .. why end
+  return chunk
 end
 
 --- Takes string.dump away from the methods of strings, and hides the table behind them.
@@ -151,7 +188,7 @@ function sandbox.modules(env)
   return {
     ["luabench.http"] = env.http, ["luabench.json"] = env.json, ["luabench.log"] = env.log,
     string = env.string, table = env.table, math = env.math, bit = env.bit, coroutine = env.coroutine, os = env.os, debug = env.debug, jit = env.jit,
-    ["table.new"] = require "table.new", ["table.clear"] = require "table.clear", ["string.buffer"] = buffer_ok and buffer or nil, _G = env,
+    ["table.new"] = require "table.new", ["table.clear"] = require "table.clear", ["string.buffer"] = buffer_ok and buffer or nil, _G = env._G,
   }
 end
 

@@ -64,7 +64,7 @@ schema.foreign_http = {
 }
 
 schema.foreign_request = {
-  data = "body", payload = "body", content = "body", header = "headers", params = "query", params_ = "query", qs = "query", query_string = "query",
+  data = "body", payload = "body", content = "body", header = "headers", params = "query", qs = "query", query_string = "query",
   search = "query", tag = "tags", timeouts = "timeout", label = "name", follow = "redirects", allow_redirects = "redirects",
   method = 'http.request { method = "...", url = "..." }', url = 'http.request { method = "...", url = "..." }',
 }

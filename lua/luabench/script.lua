@@ -19,7 +19,7 @@ local function read(path)
 end
 
 local function compile(path, text, env)
-  local chunk, why = load(text, "@" .. path, "t", env)
+  local chunk, why = sandbox.compile(path, text, env)
   if not chunk then errors.usage("%s", why) end
   return chunk
 end
