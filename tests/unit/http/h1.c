@@ -191,6 +191,161 @@ static void test_after_any_other(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Heads of many sizes */
+
+static size_t up_to_64k(void *context)
+{
+    return 65536;
+}
+
+/* A response whose head has `fields` fields and is `length` bytes long. */
+static char *large_head(size_t fields, size_t length)
+{
+    static const char end[] = "Content-Length: 2\r\n\r\n";
+    struct buf text = { 0 };
+    buf_printf(&text, OK_HEAD);
+    for (size_t i = 0; i < fields; i++)
+        buf_printf(&text, "X-%zu: %zu\r\n", i, i);
+    assert_true(text.length + strlen("X: \r\n") + strlen(end) <= length);
+    size_t filling = length - text.length - strlen("X: \r\n") - strlen(end);
+    buf_printf(&text, "X: ");
+    for (size_t i = 0; i < filling; i++)
+        buf_append(&text, "y", 1);
+    buf_printf(&text, "\r\n%shi", end);
+    buf_append(&text, "", 1);
+    return text.data;
+}
+
+static void test_large_heads(void **state)
+{
+    static const struct {
+        size_t fields, length;
+        bool allowed;
+    } heads[] = { { 1, 5000, true }, { 1, 70000, true }, { 1000, 20000, true }, { 1, HEAD_MAX, true }, { 1, HEAD_MAX + 1, false }, { 1, 300000, false } };
+    size_t (*const splits[])(void *) = { all_of_it, up_to_64k, one };
+    for (size_t i = 0; i < COUNT(heads); i++)
+        for (size_t j = 0; j < COUNT(splits); j++) {
+            char *text = large_head(heads[i].fields, heads[i].length);
+            struct response_case c = { "large head", text, "hi", .error = ERR_TOO_LARGE };
+            if (heads[i].allowed)
+                c = (struct response_case){ "large head", text, "hi", .status = 200, .keep = true };
+            for (int times = 0; times < 3; times++)
+                play(&c, splits[j], NULL);
+            forget();
+            free(text);
+        }
+    assert_int_equal(wrong, 0);
+}
+
+/* What else an exchange is told */
+
+static struct codec *begin_get(void)
+{
+    static const struct response_case get = { .name = "GET" };
+    begin(&get);
+    struct codec *codec = h1_new(&finished, false);
+    codec->ops->submit(codec, &exchange);
+    return codec;
+}
+
+static void test_marks(void **state)
+{
+    struct codec *codec = begin_get();
+    send_all(codec, 10);
+    assert_true(feed(codec, "HTTP/1.1 100 Continue\r\n\r\n", 25, 20));
+    assert_int_equal(exchange.first_byte, 0);
+    assert_true(feed(codec, "HTTP/1.1 200 OK\r\n", 17, 30));
+    assert_true(feed(codec, "Transfer-Encoding: chunked\r\n\r\n", 30, 40));
+    assert_true(feed(codec, "2\r\nhi\r\n", 7, 50));
+    assert_int_equal(exchange.finished, 0);
+    assert_true(feed(codec, "0\r\n\r\n", 5, 60));
+    assert_int_equal(exchange.sent, 10);
+    assert_int_equal(exchange.first_byte, 30);
+    assert_int_equal(exchange.finished, 60);
+    assert_int_equal(exchange.bytes_sent, 18);
+    assert_int_equal(exchange.bytes_received, 25 + 17 + 30 + 7 + 5);
+    assert_int_equal(exchange.body_size, 2);
+    assert_int_equal(exchange.head.length, 17 + 30);
+    assert_int_equal(exchange.minor_version, 1);
+    end(codec);
+    forget();
+}
+
+static void test_answer_before_the_request(void **state)
+{
+    struct codec *codec = begin_get();
+    assert_false(feed(codec, NEXT, strlen(NEXT), 5));
+    assert_false(exchange.answered);
+    assert_true(list_empty(&finished));
+    close_connection(codec, FIN);
+    end(codec);
+    forget();
+}
+
+/* The response is complete while the request is half written: nothing can follow. */
+static void test_early_answer(void **state)
+{
+    struct codec *codec = begin_get();
+    struct iovec vectors[CODEC_VECTORS];
+    assert_int_equal(codec->ops->output(codec, vectors), 1);
+    codec->ops->wrote(codec, 5, 1);
+    assert_true(feed(codec, NEXT, strlen(NEXT), 2));
+    conclude(codec);
+    assert_true(outcome.done && outcome.status == 200 && !outcome.keep);
+    end(codec);
+    forget();
+}
+
+static void test_cancel(void **state)
+{
+    struct codec *codec = begin_get();
+    assert_true(codec->ops->cancel(codec, &exchange)); /* nothing was written */
+    assert_int_equal(codec_capacity(codec), 1);
+    codec->ops->submit(codec, &exchange);
+    codec->ops->wrote(codec, 1, 1);
+    assert_false(codec->ops->cancel(codec, &exchange));
+    assert_false(link_listed(&exchange.link));
+    assert_true(list_empty(&finished));
+    end(codec);
+    forget();
+}
+
+/* Several requests in flight on a connection: answered in order, and given back when it ends. */
+static void test_pipeline(void **state)
+{
+    enum { ALL = 4 };
+    static const char answers[] = NEXT "HTTP/1.1 404 x\r\nContent-Length: 0\r\n\r\n" NEXT;
+    struct exchange exchanges[ALL] = { 0 };
+    for (size_t piece = 1; piece < sizeof answers; piece++) {
+        struct link unfinished;
+        struct codec *codec = begin_get();
+        link_init(&unfinished);
+        codec->limit = ALL;
+        assert_true(codec->ops->cancel(codec, &exchange));
+        for (int i = 0; i < ALL; i++) {
+            exchanges[i] = (struct exchange){ .request = &request, .max_body = SIZE_MAX };
+            codec->ops->submit(codec, &exchanges[i]);
+        }
+        assert_int_equal(codec_capacity(codec), 0);
+        send_all(codec, 1);
+        for (size_t at = 0; at < sizeof answers - 1; at += piece)
+            assert_true(feed(codec, answers + at, at + piece < sizeof answers ? piece : sizeof answers - 1 - at, 2));
+        for (int i = 0; i < ALL - 1; i++) {
+            assert_ptr_equal(list_shift(&finished), &exchanges[i].link);
+            assert_int_equal(exchanges[i].status, i == 1 ? 404 : 200);
+        }
+        codec->ops->end(codec, ERR_NONE, 3, &unfinished);
+        assert_ptr_equal(list_shift(&unfinished), &exchanges[ALL - 1].link);
+        assert_true(list_empty(&unfinished) && list_empty(&finished));
+        for (int i = 0; i < ALL; i++) {
+            buf_free(&exchanges[i].head);
+            buf_free(&exchanges[i].body);
+        }
+        end(codec);
+        forget();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +354,12 @@ int main(void)
         cmocka_unit_test_setup(test_split_in_two, reset),
         cmocka_unit_test_setup(test_random_splits, reset),
         cmocka_unit_test_setup(test_after_any_other, reset),
+        cmocka_unit_test_setup(test_large_heads, reset),
+        cmocka_unit_test_setup(test_marks, reset),
+        cmocka_unit_test_setup(test_answer_before_the_request, reset),
+        cmocka_unit_test_setup(test_early_answer, reset),
+        cmocka_unit_test_setup(test_cancel, reset),
+        cmocka_unit_test_setup(test_pipeline, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
