@@ -3,11 +3,14 @@
 #include "base/mem.h"
 #include "http/engine.h"
 
+enum { LOOKED_AT = 16 }; /* connections, when one is chosen */
+
 static struct endpoint *endpoint_new(struct client *client, struct origin *origin)
 {
     struct endpoint *endpoint = mem_zero(sizeof *endpoint);
     endpoint->client = client;
     endpoint->origin = origin;
+    endpoint->route = route_get(origin, client->options, client->counts);
     link_init(&endpoint->ready);
     link_init(&endpoint->busy);
     link_init(&endpoint->waiting);
@@ -36,19 +39,45 @@ struct endpoint *endpoint_get(struct client *client, struct origin *origin)
     return endpoint_find(client, origin);
 }
 
-/* A connection for one more exchange, there `now`: true when it was given one. */
+/* A user's own requests share one connection over HTTP/2; until it is known what the peer speaks, one is opened to find out. */
+static bool may_open(const struct endpoint *endpoint)
+{
+    const struct client_options *options = endpoint->client->options;
+    unsigned most = options->shared || endpoint_version(endpoint) == HTTP_1_1 ? options->connections : 1;
+    return endpoint->connections < most;
+}
+
+static struct conn *conn_at(const struct link *link)
+{
+    return container_of(link, struct conn, link);
+}
+
+/* The ready connection with the fewest exchanges among the first few, NULL when there is none. Over HTTP/1 the first has none. */
+static struct conn *pick(const struct endpoint *endpoint)
+{
+    const struct link *link = endpoint->ready.next;
+    if (link == &endpoint->ready)
+        return NULL;
+    struct conn *best = conn_at(link);
+    for (int i = 1; i < LOOKED_AT && best->codec->active && (link = link->next) != &endpoint->ready; i++)
+        if (conn_at(link)->codec->active < best->codec->active)
+            best = conn_at(link);
+    return best;
+}
+
+/* A connection for one more exchange, there `now`: true when it was given one. Streams are shared when there may be no further connection. */
 static bool assign(struct endpoint *endpoint, struct exchange *exchange, int64_t now)
 {
-    if (!list_empty(&endpoint->ready)) {
-        exchange->assigned = now;
-        conn_submit(container_of(endpoint->ready.next, struct conn, link), exchange);
-        return true;
-    }
-    if (endpoint->connections < endpoint->client->options->connections) {
+    struct conn *conn = pick(endpoint);
+    if ((!conn || conn->codec->active) && may_open(endpoint)) {
         conn_new(endpoint, exchange);
         return true;
     }
-    return false;
+    if (!conn)
+        return false;
+    exchange->assigned = now;
+    conn_submit(conn, exchange);
+    return true;
 }
 
 void endpoint_submit(struct endpoint *endpoint, struct exchange *exchange)
@@ -70,6 +99,13 @@ void endpoint_serve(struct endpoint *endpoint)
 
 /* Failing */
 
+/* A server of TLS ends a connection on which it gets something else, mostly without a word. */
+static bool may_want_tls(const struct exchange *exchange)
+{
+    const struct endpoint *endpoint = exchange->conn->endpoint;
+    return (exchange->error == ERR_CLOSED || exchange->error == ERR_RESET) && !endpoint->origin->tls && !endpoint->route->answered;
+}
+
 /* How far an exchange had come, into exchange->text. */
 static void describe(struct exchange *exchange)
 {
@@ -77,6 +113,8 @@ static void describe(struct exchange *exchange)
         [CONN_RESOLVING] = "while resolving the name",
         [CONN_QUEUED] = "while waiting for its turn to connect",
         [CONN_CONNECTING] = "while connecting",
+        [CONN_TUNNELLING] = "while waiting for the proxy's answer",
+        [CONN_SECURING] = "in the TLS handshake",
     };
     char *text = exchange->text;
     size_t size = sizeof exchange->text;
@@ -94,17 +132,34 @@ static void describe(struct exchange *exchange)
     else if (exchange->written < exchange->length)
         snprintf(text, size, "after %zu of the request's %zu bytes were written", exchange->written, exchange->length);
     else
-        snprintf(text, size, "before a byte of the response came");
+        snprintf(text, size, "before a byte of the response came%s", may_want_tls(exchange) ? "; if the server speaks TLS: https:// instead of http://" : "");
+}
+
+/* The time that an exchange has waited for a connection which did not come about. */
+static void mark_opening(struct exchange *exchange, int64_t now)
+{
+    const struct conn *conn = exchange->conn;
+    if (!conn)
+        return;
+    switch (conn->state) {
+    case CONN_RESOLVING: exchange->dns = now - conn->began; break;
+    case CONN_QUEUED: exchange->assigned = now - exchange->dns; break;
+    case CONN_CONNECTING:
+    case CONN_TUNNELLING: exchange->connect = now - conn->began; break;
+    case CONN_SECURING: exchange->tls = now - conn->began; break;
+    }
 }
 
 void exchange_fail(struct exchange *exchange, enum err error, const char *text)
 {
+    int64_t now = clock_ns();
     exchange->error = error;
+    mark_opening(exchange, now);
     if (text)
         snprintf(exchange->text, sizeof exchange->text, "%s", text);
-    else
+    else if (!*exchange->text)
         describe(exchange);
-    exchange_finish(exchange, &exchange->client->pool->finished, clock_ns());
+    exchange_finish(exchange, &exchange->client->pool->finished, now);
 }
 
 /* A reused connection may have been ended by the peer before it saw the request; one of which nothing was written it cannot have seen. */
@@ -114,16 +169,16 @@ static bool may_retry(const struct exchange *exchange, enum err error)
     return unseen && exchange->reused && !exchange->answered && !exchange->retried && exchange->client->options->retry;
 }
 
-static void retry(struct endpoint *endpoint, struct exchange *exchange)
+/* Sends it again, on a new connection if there may be one more, otherwise before all others that wait. */
+static void resubmit(struct endpoint *endpoint, struct exchange *exchange)
 {
-    exchange->retried = true;
     exchange->reused = exchange->close = false;
     exchange->conn = NULL;
     exchange->written = 0;
     exchange->sent = exchange->first_byte = 0;
     exchange->dns = exchange->connect = exchange->tls = 0;
     exchange->assigned = 0;
-    if (endpoint->connections < endpoint->client->options->connections)
+    if (may_open(endpoint))
         conn_new(endpoint, exchange);
     else
         list_prepend(&endpoint->waiting, &exchange->link);
@@ -134,12 +189,29 @@ void endpoint_lost(struct endpoint *endpoint, struct link *exchanges, enum err e
     struct link *link;
     while ((link = list_shift(exchanges))) {
         struct exchange *exchange = container_of(link, struct exchange, link);
-        if (may_retry(exchange, error))
-            retry(endpoint, exchange);
-        else
+        if (may_retry(exchange, error)) {
+            exchange->retried = true;
+            resubmit(endpoint, exchange);
+        } else {
             exchange_fail(exchange, error, text);
+        }
         if (error != ERR_RESET) /* of those behind it the peer knows nothing wrong */
             error = ERR_CLOSED;
         text = NULL;
+    }
+}
+
+/* One of which nothing was written just goes elsewhere. That the method is not idempotent does not matter: RFC 9113 8.7. */
+void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, const char *text)
+{
+    struct link *link;
+    while ((link = list_shift(exchanges))) {
+        struct exchange *exchange = container_of(link, struct exchange, link);
+        if (exchange->written && (exchange->retried || exchange->answered || !endpoint->client->options->retry)) {
+            exchange_fail(exchange, ERR_REFUSED_STREAM, text);
+            continue;
+        }
+        exchange->retried = exchange->retried || exchange->written;
+        resubmit(endpoint, exchange);
     }
 }

@@ -9,6 +9,7 @@
 #include "http/codec.h"
 #include "http/origin.h"
 #include "http/pool.h"
+#include "http/route.h"
 #include "net/transport.h"
 
 enum {
@@ -44,16 +45,19 @@ struct endpoint {
     struct link link; /* client->endpoints */
     struct client *client;
     struct origin *origin;
+    struct route *route;
     struct link ready;    /* connections that can take an exchange now, by conn->link; the one used last first */
     struct link busy;     /* the others */
     struct link waiting;  /* exchanges, the oldest first */
-    unsigned connections; /* in ready and busy */
+    unsigned connections; /* in ready and busy, without those that are retired */
 };
 
 enum conn_state {
-    CONN_RESOLVING,  /* in origin->waiting */
+    CONN_RESOLVING,  /* in route->waiting */
     CONN_QUEUED,     /* in pool->queue */
-    CONN_CONNECTING, /* one of pool->connecting */
+    CONN_CONNECTING, /* this and what follows: one of pool->connecting */
+    CONN_TUNNELLING, /* the proxy is asked for a tunnel */
+    CONN_SECURING,   /* the TLS handshake */
     CONN_OPEN,
     CONN_CLOSED,     /* in pool->closed */
 };
@@ -66,15 +70,19 @@ struct conn {
     struct codec *codec;    /* NULL until open */
     struct exchange *first; /* the one it is opened for; NULL when open */
     struct link link;       /* endpoint->ready, ->busy or pool->closed */
-    struct link task;       /* what it waits for: origin->waiting, pool->queue, pool->touched */
+    struct link task;       /* what it waits for: route->waiting, pool->queue, pool->touched */
     struct timer timer;     /* runs while it is being opened */
-    int64_t began;          /* of resolving, then of connecting */
-    int64_t deadline;       /* of both together */
+    int64_t began;          /* of resolving, then of connecting, then of the handshake */
+    int64_t deadline;       /* of all together */
     uint64_t requests;      /* submitted on it so far */
-    size_t turn;            /* which address it began with */
-    const char *text;       /* why the addresses tried so far failed */
+    size_t turn;            /* which place it began with */
+    const char *text;       /* why the places tried so far failed; static */
     enum err error;
-    uint16_t tried;         /* addresses */
+    uint16_t tried;         /* places */
+    struct address_counts *counts; /* of the place that is tried or connected; NULL: none */
+    struct tunnel *tunnel;  /* while the proxy is asked for one */
+    bool stalled;           /* a write waits for something to be read */
+    bool retired;           /* HTTP/2: it takes no further exchange and ends with those inside; another one may take its place */
     uint8_t state;          /* enum conn_state */
 };
 
@@ -89,17 +97,41 @@ void endpoint_serve(struct endpoint *endpoint);
 /* The exchanges of a connection that died with `error`: each is sent again on a new connection, where the rule allows that, or ends. `text` is said of the first
  * one, NULL: how far it had come. */
 void endpoint_lost(struct endpoint *endpoint, struct link *exchanges, enum err error, const char *text);
+/* The exchanges that a connection hands back because the peer has not processed them: each is sent again, once, or ends. `text`: how the peer said so. */
+void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, const char *text);
 /* Ends an exchange that is in no list; `text` NULL: how far it had come. */
 void exchange_fail(struct exchange *exchange, enum err error, const char *text);
 
-/* conn.c */
+/* Which version a connection of it speaks; HTTP_AUTO: not known yet. */
+static inline enum http_version endpoint_version(const struct endpoint *endpoint)
+{
+    enum http_version wanted = endpoint->client->options->version;
+    if (wanted != HTTP_AUTO)
+        return wanted;
+    return endpoint->origin->tls ? (enum http_version)endpoint->route->agreed : HTTP_1_1;
+}
+
+/* conn_open.c */
 
 /* Begins to open a connection for `exchange`. */
 void conn_new(struct endpoint *endpoint, struct exchange *exchange);
-/* The addresses of its origin are there, or `why` not. */
+/* The places of its route are there, or `why` not. */
 void conn_resolved(struct conn *conn, const char *why);
 /* Takes its turn to connect. */
 void conn_connect(struct conn *conn);
+/* Something can be read or written while it is being opened. */
+void conn_go_on_opening(struct conn *conn);
+
+/* conn.c */
+
+/* What the loop is to tell of: EV_READ, EV_WRITE. */
+void conn_watch(struct conn *conn, int events);
+/* The loop has told of them. */
+void conn_ready(struct conn *conn, int events);
+/* Takes its descriptor out of the loop and closes it. */
+void conn_disconnect(struct conn *conn);
+/* Puts it into the list it belongs to after exchanges have come or gone. */
+void conn_settle(struct conn *conn);
 /* Gives it an exchange; only when codec_capacity() > 0. */
 void conn_submit(struct conn *conn, struct exchange *exchange);
 /* Writes what its codec has. */
@@ -110,7 +142,19 @@ void conn_cancel(struct conn *conn, struct exchange *exchange, enum err error);
 void conn_drop(struct conn *conn, enum err error, struct link *unfinished);
 void conn_free(struct conn *conn);
 
+/* tunnel.c: CONNECT (RFC 9110 9.3.6) */
+
+/* For a tunnel through `proxy` to the origin. */
+struct tunnel *tunnel_new(const struct proxy *proxy, const struct origin *origin);
+/* Goes on; as ops->open: 0 when the tunnel is there. */
+int tunnel_open(struct tunnel *tunnel, struct transport *transport);
+/* NULL does nothing. */
+void tunnel_free(struct tunnel *tunnel);
+
 /* h1.c */
 struct codec *h1_new(struct link *finished, bool lenient);
+
+/* h2.c: at most `streams` exchanges at a time; 0: as many as the peer allows */
+struct codec *h2_new(struct link *finished, unsigned streams);
 
 #endif

@@ -57,7 +57,7 @@ struct exchange {
     struct buf head;    /* status line and header lines as received, the blank line included; of the final response */
     struct buf body;    /* transfer coding removed */
     struct timer timer; /* for the http layer: the deadline */
-    char text[120];     /* more about the error, or "" */
+    char text[240];     /* more about the error, or "" */
     union {             /* for the codec */
         char tail[72];  /* HTTP/1.1: what ends the request's head */
         struct stream {

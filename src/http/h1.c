@@ -283,6 +283,10 @@ static enum err parse_head(struct h1 *h1, struct exchange *exchange, const char 
 
 static enum err start(struct h1 *h1, struct exchange *exchange, char first, int64_t now, const char **text)
 {
+    if (first == 0x15) { /* an alert: RFC 8446 5.1 */
+        *text = "the server answered in TLS: https:// instead of http://?";
+        return ERR_PROTOCOL;
+    }
     if (exchange->written == 0 || first == '\r' || first == '\n') {
         *text = exchange->written ? "a blank line where a response should begin" : "a response came before the request was sent";
         return ERR_PROTOCOL;
@@ -440,8 +444,13 @@ static bool h1_cancel(struct codec *codec, struct exchange *exchange)
 static void h1_end(struct codec *codec, enum err error, int64_t now, struct link *unfinished)
 {
     struct h1 *h1 = h1_of(codec);
-    if (!error && codec->active && h1->phase == PHASE_BODY && h1->meaning.framing == FRAMING_EOF)
-        message_complete(h1, first_of(h1), now);
+    if (codec->active && h1->phase == PHASE_BODY && h1->meaning.framing == FRAMING_EOF) {
+        struct exchange *exchange = first_of(h1);
+        if (!error)
+            message_complete(h1, exchange, now);
+        else if (error == ERR_CLOSED)
+            snprintf(exchange->text, sizeof exchange->text, "without TLS's close_notify, so that the body may have been cut");
+    }
     list_splice(unfinished, &h1->flight);
     codec->active = codec->limit = 0;
 }

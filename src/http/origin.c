@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "http/engine.h"
+#include "http/route.h"
 
 /* FNV-1a of the lower-case host and the port. */
 static unsigned bucket_of(const struct url *url)
@@ -29,15 +30,6 @@ static struct origin *origin_new(struct pool *pool, const struct url *url)
     *origin = (struct origin){ .pool = pool, .host = mem_text(url->host, url->host_length), .port = url->port, .tls = url->tls };
     for (char *c = origin->host; *c; c++)
         *c = (char)tolower((unsigned char)*c);
-    link_init(&origin->waiting);
-    struct address address;
-    origin->literal = address_literal(&address, origin->host, origin->port);
-    origin->stale = !origin->literal;
-    if (origin->literal) {
-        origin->addresses = mem_array(1, sizeof address);
-        *origin->addresses = address;
-        origin->count = 1;
-    }
     return origin;
 }
 
@@ -53,42 +45,14 @@ struct origin *origin_get(struct pool *pool, const struct url *url)
     return origin;
 }
 
-static void answered(void *context, struct resolved resolved)
-{
-    struct origin *origin = context;
-    struct link waiting, *link;
-    origin->asking = false;
-    if (resolved.count) {
-        free(origin->addresses);
-        origin->addresses = resolved.addresses;
-        origin->count = resolved.count;
-        origin->stale = false;
-    }
-    link_init(&waiting);
-    list_splice(&waiting, &origin->waiting);
-    while ((link = list_shift(&waiting)))
-        conn_resolved(container_of(link, struct conn, task), resolved.why);
-}
-
-void origin_ask(struct origin *origin)
-{
-    struct pool *pool = origin->pool;
-    if (origin->asking)
-        return;
-    if (!pool->resolver)
-        pool->resolver = resolver_new(pool->loop);
-    origin->asking = true;
-    resolver_ask(pool->resolver, origin->host, origin->port, answered, origin);
-}
-
 void origins_free(struct origins *origins)
 {
     for (size_t i = 0; i < ORIGIN_BUCKETS; i++) {
         struct origin *origin;
         while ((origin = origins->buckets[i])) {
             origins->buckets[i] = origin->next;
+            routes_free(origin);
             free(origin->host);
-            free(origin->addresses);
             free(origin);
         }
     }

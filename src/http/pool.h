@@ -9,25 +9,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "http/counts.h"
 #include "http/exchange.h"
 #include "http/request.h"
 #include "net/loop.h"
+#include "net/resolve.h"
+#include "net/tls.h"
 
 /* Who shares connections: a user of its own, or all users of a scenario. */
 struct client;
 
+enum http_version {
+    HTTP_AUTO, /* over TLS what ALPN brings, in the clear HTTP/1.1 */
+    HTTP_1_1,
+    HTTP_2,    /* over TLS by ALPN, in the clear by prior knowledge */
+};
+
+/* --connect-to: connections for one host and port go to another. */
+struct connect_to {
+    const char *from_host, *host; /* lower case, without brackets; NULL: any, and the same */
+    uint16_t from_port, port;     /* 0: any, and the same */
+};
+
+/* --resolve: the addresses of a host and port are known. */
+struct known_host {
+    const char *host; /* lower case, without brackets; NULL: any */
+    uint16_t port;
+    const struct address *addresses; /* with any port */
+    size_t address_count;
+};
+
+/* An HTTP proxy: requests in the clear are sent to it, everything else goes through a tunnel (CONNECT). */
+struct proxy {
+    const char *host;
+    uint16_t port;
+    const char *authorization; /* value of Proxy-Authorization, or NULL */
+};
+
+/* What the pointers point at must outlive the clients. */
 struct client_options {
-    unsigned connections;             /* most connections to one origin over HTTP/1.1 */
+    unsigned connections;             /* most connections to one origin; over HTTP/2 one, unless `shared` */
+    bool shared;                      /* by many users: there are as many connections over HTTP/2, too */
+    unsigned streams;                 /* most requests at a time on a connection over HTTP/2; 0: as many as the peer allows */
     bool keep_alive;                  /* false: every request on a new connection, with Connection: close */
     bool retry;                       /* send again once when a reused connection died before any byte of the answer (script-api section 4) */
     bool lenient;                     /* --lenient-http */
     uint64_t requests_per_connection; /* 0: no limit */
-    int64_t connect_timeout;          /* ns, name resolution included */
-};
-
-/* Counters over the life of the pool, by client group: a struct that the caller owns and several clients may point at. */
-struct pool_counts {
-    uint64_t opened, reused, closed_by_peer, open, max_open;
+    int64_t connect_timeout;          /* ns; name resolution, proxy and TLS handshake included */
+    enum http_version version;
+    struct tls_context *tls;          /* NULL: https cannot be requested */
+    int family;                       /* AF_INET or AF_INET6: addresses of that family alone; AF_UNSPEC */
+    const struct connect_to *connect_to; /* the first that fits counts */
+    size_t connect_to_count;
+    const struct known_host *known_hosts; /* likewise; looked at after connect_to */
+    size_t known_host_count;
+    const char *unix_socket;          /* where all connections go; NULL: to where the URL says */
+    const struct address *sources;    /* addresses that connections come from, in turn; with port 0 */
+    size_t source_count;
+    const struct proxy *proxy;        /* NULL: none */
 };
 
 struct pool *pool_new(struct loop *loop);

@@ -130,8 +130,6 @@ static const char *check(struct url *url, const char *method, const char *text, 
         why = check_method(method);
     if (!why && host && strpbrk(host, "\r\n"))
         why = "the Host header contains a line break";
-    if (!why && url->tls)
-        why = "https is not built in yet";
     return why;
 }
 
@@ -152,6 +150,25 @@ struct request *request_new(struct pool *pool, const char *method, const char *u
     request->fields = request_fields(lines, lines_length);
     render(request, &parsed, lines, lines_length, host);
     return request;
+}
+
+void request_through_proxy(struct request *request, const char *authorization)
+{
+    struct buf buf = { 0 };
+    const struct origin *origin = request->origin;
+    bool ipv6 = strchr(origin->host, ':') != NULL;
+    size_t method = strlen(request->method) + 1;
+    if (origin->tls)
+        return;
+    buf_append(&buf, request->bytes, method);
+    buf_printf(&buf, "http://%s%s%s:%u", ipv6 ? "[" : "", origin->host, ipv6 ? "]" : "", origin->port);
+    buf_append(&buf, request->bytes + method, request->length - method);
+    if (authorization)
+        buf_printf(&buf, "Proxy-Authorization: %s\r\n", authorization);
+    request->length = buf.length;
+    append_text(&buf, "\r\n");
+    free(request->bytes);
+    request->bytes = buf.data;
 }
 
 void request_release(struct request *request)

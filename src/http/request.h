@@ -37,6 +37,9 @@ struct request {
  * Host header made from the URL unless NULL. One reference is the caller's. NULL when the URL is bad: *why says it in words. */
 struct request *request_new(struct pool *pool, const char *method, const char *url, size_t url_length, const char *lines, size_t lines_length, const char *host,
                             const char **why);
+/* Makes the head that of a request to an HTTP proxy (RFC 9112 3.2.2), unless the origin is reached through a tunnel; `authorization` is a value of
+ * Proxy-Authorization or NULL. Before it is sent. */
+void request_through_proxy(struct request *request, const char *authorization);
 static inline struct request *request_hold(struct request *request)
 {
     request->references++;

@@ -36,6 +36,7 @@ static void free_scenario(struct scenario_metrics *scenario)
         free(scenario->names[i]);
     }
     names_free(&scenario->name_index);
+    details_free(&scenario->connection_details);
     hist_free(&scenario->iteration_duration);
     free(scenario->names);
     free(scenario->name);
@@ -71,6 +72,9 @@ void metrics_free(struct metrics *metrics)
     for (size_t i = 0; i < metrics->failure_count; i++)
         free(metrics->failures[i]);
     free(metrics->failures);
+    for (int i = 0; i < ERR_COUNT; i++)
+        for (int k = 0; k < METRICS_ERROR_TEXTS; k++)
+            free(metrics->error_texts[i][k]);
     *metrics = (struct metrics){ 0 };
 }
 
@@ -159,6 +163,24 @@ void metrics_failure(struct metrics *metrics, const char *text)
         keep_failure(metrics, text);
 }
 
+void metrics_error_text(struct metrics *metrics, enum err error, const char *text)
+{
+    char **texts = metrics->error_texts[error];
+    for (int i = 0; i < METRICS_ERROR_TEXTS; i++) {
+        if (!texts[i])
+            texts[i] = copy_of(text);
+        if (!strcmp(texts[i], text))
+            return;
+    }
+}
+
+static void merge_error_texts(struct metrics *into, const struct metrics *from)
+{
+    for (int i = 0; i < ERR_COUNT; i++)
+        for (int k = 0; k < METRICS_ERROR_TEXTS && from->error_texts[i][k]; k++)
+            metrics_error_text(into, (enum err)i, from->error_texts[i][k]);
+}
+
 /* Adds up two structs of `size` bytes that hold nothing but uint64_t. */
 static void add_counts(void *into, const void *from, size_t size)
 {
@@ -190,6 +212,7 @@ static void merge_scenario(struct metrics *metrics, size_t index, const struct s
     }
     add_counts(&into->iterations, &from->iterations, sizeof into->iterations);
     add_counts(&into->connections, &from->connections, sizeof into->connections);
+    details_merge(&into->connection_details, &from->connection_details);
     into->users += from->users;
     into->users_max += from->users_max;
     hist_merge(&into->iteration_duration, &from->iteration_duration);
@@ -217,6 +240,7 @@ void metrics_merge(struct metrics *into, const struct metrics *from)
     for (size_t i = 0; i < from->failure_count; i++)
         keep_failure(into, from->failures[i]);
     into->failed_on_purpose += from->failed_on_purpose;
+    merge_error_texts(into, from);
 }
 
 static void total_name(struct metrics_totals *totals, const struct name_metrics *name)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "metrics/connections.h"
 #include "metrics/hist.h"
 #include "metrics/names.h"
 
@@ -18,6 +19,7 @@ enum {
     METRICS_CHECKS = 200, /* check names; further ones are kept as "(other)" */
     METRICS_ERRORS = 20,  /* kinds of script errors that are kept */
     METRICS_TEXTS = 10,   /* texts of fail() and must() that are kept */
+    METRICS_ERROR_TEXTS = 3, /* texts that are kept of each name of error */
 };
 
 struct status_count {
@@ -76,6 +78,7 @@ struct scenario_metrics {
     struct names name_index;     /* owns the names */
     struct iteration_counts iterations;
     struct connection_counts connections;
+    struct connection_details connection_details; /* filled at the end */
     struct hist iteration_duration; /* ns, one value for each completed iteration */
     uint64_t users;                 /* running now */
     uint64_t users_max;             /* most at once; merged by adding */
@@ -106,6 +109,7 @@ struct metrics {
     uint64_t failed_on_purpose;  /* iterations ended by fail() or must() */
     char **failures;             /* the first METRICS_TEXTS different texts given to fail() or must() */
     size_t failure_count;
+    char *error_texts[ERR_COUNT][METRICS_ERROR_TEXTS]; /* the first different ones; NULL: none */
 };
 
 void metrics_init(struct metrics *metrics, const char *const *scenario_names, size_t scenario_count);
@@ -121,6 +125,9 @@ struct check_metrics *metrics_check(struct metrics *metrics, const char *name, s
 bool metrics_script_error(struct metrics *metrics, size_t scenario, const char *text, const char *traceback);
 /* Counts an iteration ended by fail() or must(), and keeps the first texts; NULL: without one. */
 void metrics_failure(struct metrics *metrics, const char *text);
+
+/* Keeps what a request's error says in words, when it is one of the first different ones of its name. */
+void metrics_error_text(struct metrics *metrics, enum err error, const char *text);
 
 /* Adds everything in `from` to `into`; both have the same scenarios. */
 void metrics_merge(struct metrics *into, const struct metrics *from);

@@ -50,6 +50,42 @@ bool address_literal(struct address *address, const char *host, uint16_t port)
     return false;
 }
 
+bool address_local(struct address *address, const char *path)
+{
+    size_t length = strlen(path);
+    *address = (struct address){ .length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1) };
+    if (!length || length >= sizeof address->local.sun_path)
+        return false;
+    address->local.sun_family = AF_UNIX;
+    memcpy(address->local.sun_path, path, length);
+    return true;
+}
+
+void address_set_port(struct address *address, uint16_t port)
+{
+    if (address->any.sa_family == AF_INET)
+        address->v4.sin_port = htons(port);
+    else if (address->any.sa_family == AF_INET6)
+        address->v6.sin6_port = htons(port);
+}
+
+void address_text(const struct address *address, char text[ADDRESS_TEXT])
+{
+    char digits[INET6_ADDRSTRLEN];
+    *text = '\0';
+    switch (address->any.sa_family) {
+    case AF_INET:
+        inet_ntop(AF_INET, &address->v4.sin_addr, digits, sizeof digits);
+        snprintf(text, ADDRESS_TEXT, "%s:%u", digits, ntohs(address->v4.sin_port));
+        break;
+    case AF_INET6:
+        inet_ntop(AF_INET6, &address->v6.sin6_addr, digits, sizeof digits);
+        snprintf(text, ADDRESS_TEXT, "[%s]:%u", digits, ntohs(address->v6.sin6_port));
+        break;
+    case AF_UNIX: snprintf(text, ADDRESS_TEXT, "unix:%s", address->local.sun_path); break;
+    }
+}
+
 /* The helper thread */
 
 static struct resolved addresses_of(const struct addrinfo *list)

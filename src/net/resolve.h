@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "net/loop.h"
 
@@ -16,11 +17,19 @@ struct address {
         struct sockaddr any;
         struct sockaddr_in v4;
         struct sockaddr_in6 v6;
+        struct sockaddr_un local;
     };
 };
 
+enum { ADDRESS_TEXT = 120 }; /* room that address_text needs at most */
+
 /* True when `host` is an IPv4 or IPv6 address: *address is that, with `port`. */
 bool address_literal(struct address *address, const char *host, uint16_t port);
+/* The address of a Unix socket; false when the path is too long for one. */
+bool address_local(struct address *address, const char *path);
+void address_set_port(struct address *address, uint16_t port);
+/* "127.0.0.1:80", "[::1]:80", "unix:/run/x". */
+void address_text(const struct address *address, char text[ADDRESS_TEXT]);
 
 struct resolver;
 /* What was found for a name: `addresses` (malloc'ed, then the callee's) and `count`, or NULL, 0 and `why` in words (a static text). */

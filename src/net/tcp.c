@@ -2,6 +2,7 @@
 #include "net/tcp.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,19 +86,39 @@ static const struct transport_ops tcp_ops = {
     .close = tcp_close,
 };
 
-int tcp_connect(struct transport *transport, const struct address *address)
+/* The kernel chooses the port when it knows where the connection goes, so that one port serves connections to several addresses. */
+static bool bind_to(int fd, const struct address *source)
 {
     int one = 1;
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+    return !bind(fd, &source->any, source->length);
+}
+
+int tcp_connect_from(struct transport *transport, const struct address *address, const struct address *source)
+{
+    int one = 1;
+    bool local = address->any.sa_family == AF_UNIX;
     *transport = (struct transport){ .ops = &tcp_ops, .fd = -1 };
-    transport->fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+    transport->fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (transport->fd < 0)
         return fail_connect(transport, errno);
-    setsockopt(transport->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (!local)
+        setsockopt(transport->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (source && !bind_to(transport->fd, source))
+        return fail_connect(transport, errno);
     if (!connect(transport->fd, &address->any, address->length))
         return tcp_open(transport);
     if (errno == EINPROGRESS || errno == EINTR)
         return TRANSPORT_WANT_WRITE;
-    return fail_connect(transport, errno);
+    if (!local || errno != EAGAIN)
+        return fail_connect(transport, errno);
+    tcp_close(transport);
+    return TRANSPORT_BUSY;
+}
+
+int tcp_connect(struct transport *transport, const struct address *address)
+{
+    return tcp_connect_from(transport, address, NULL);
 }
 
 void tcp_adopt(struct transport *transport, int fd)

@@ -380,6 +380,7 @@ struct tls_agreed tls_agreed(const struct transport *transport)
     SSL_get0_alpn_selected(ssl, &protocol, &length);
     return (struct tls_agreed){
         .version = SSL_get_version(ssl),
+        .number = SSL_version(ssl) - TLS1_VERSION + 10,
         .cipher = SSL_get_cipher_name(ssl),
         .protocol = length == 2 ? TLS_HTTP2 : length == 8 ? TLS_HTTP1 : 0,
         .resumed = SSL_session_reused(ssl),

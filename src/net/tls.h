@@ -47,6 +47,7 @@ int tls_connect(struct transport *transport, struct tls_context *context, const 
 /* What was agreed upon; when open() has returned 0. */
 struct tls_agreed {
     const char *version; /* "TLSv1.3" */
+    int number;          /* the same as 13 */
     const char *cipher;  /* "TLS_AES_256_GCM_SHA384" */
     unsigned protocol;   /* one of TLS_HTTP*; 0: the peer did not choose one */
     bool resumed;

@@ -388,6 +388,11 @@ int runner_run(struct vm *control, const struct plan *plan, int argc, char **arg
 {
     struct runner runner = { .control = control, .plan = plan, .worker_count = choose_threads(plan) };
     int status = EXIT_CANNOT_RUN;
+    const char *why = plan_load_tls(plan);
+    if (why) {
+        fprintf(stderr, "luabench: %s\n", why);
+        return EXIT_SCRIPT;
+    }
     open_signals(&runner);
     open_run(&runner, argc, argv);
     check_descriptors(&runner);

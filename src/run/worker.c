@@ -298,6 +298,27 @@ static int64_t publish_period(const struct worker *worker)
     return (names > MANY_NAMES ? PUBLISH_MANY_MS : PUBLISH_MS) * NS_PER_MS;
 }
 
+static void detail(struct connection_details *details, const struct pool_counts *counts)
+{
+    for (const struct address_counts *each = counts->addresses; each; each = each->next) {
+        char text[ADDRESS_TEXT] = "(other)";
+        if (each->address.length)
+            address_text(&each->address, text);
+        details_add_address(details, &(struct address_metrics){ .address = text, .opened = each->opened, .failed = each->failed, .requests = each->requests });
+    }
+    for (const struct agreed_counts *each = counts->agreed; each; each = each->next)
+        details_add_agreed(details, &(struct agreed_metrics){
+            .http = each->http == 2 ? "2" : each->http ? "1.1" : "(other)", .tls = (char *)each->version, .cipher = (char *)each->cipher,
+            .opened = each->opened, .resumed = each->resumed });
+}
+
+/* Once, at the end. */
+static void detail_connections(struct worker *worker)
+{
+    for (size_t i = 0; i < worker->metrics.scenario_count; i++)
+        detail(&worker->metrics.scenarios[i].connection_details, &worker->vm->scenarios[i].connections);
+}
+
 static void on_publish(struct timer *timer)
 {
     struct worker *worker = container_of(timer, struct worker, publish_timer);
@@ -331,6 +352,7 @@ static void run_load(struct worker *worker)
     }
     vm_reap(worker->vm);
     publish(worker);
+    detail_connections(worker);
     worker->cpu = thread_cpu(worker) - worker->cpu_before;
 }
 
@@ -433,6 +455,7 @@ void worker_abandon(struct worker *worker)
     }
     vm_reap(worker->vm);
     publish(worker);
+    detail_connections(worker);
     worker->cpu = thread_cpu(worker) - worker->cpu_before;
 }
 

@@ -15,6 +15,7 @@ void api_http_open(lua_State *L);
 void api_time_open(lua_State *L);
 void api_outcome_open(lua_State *L);
 void api_json_open(lua_State *L);
+void api_net_open(lua_State *L);
 void api_system_open(lua_State *L);
 void api_url_open(lua_State *L);
 

@@ -45,7 +45,14 @@ static void record_response(struct name_metrics *name, const struct exchange *ex
         hist_record(&name->tls, exchange->tls);
 }
 
-static void record(const struct exchange *exchange)
+/* "interrupted" and the like need no words. */
+static void record_text(struct metrics *metrics, const struct exchange *exchange)
+{
+    if (exchange->error != ERR_INTERRUPTED)
+        metrics_error_text(metrics, exchange->error, *exchange->text ? exchange->text : err_text(exchange->error));
+}
+
+static void record(struct metrics *metrics, const struct exchange *exchange)
 {
     struct name_metrics *name = exchange->request->metrics;
     name->bytes_sent += exchange->bytes_sent;
@@ -56,6 +63,7 @@ static void record(const struct exchange *exchange)
         return;
     }
     name->errors[exchange->error]++;
+    record_text(metrics, exchange);
     if (exchange->error == ERR_INTERRUPTED)
         name->interrupted++;
     else if (exchange->error == ERR_TIMEOUT || exchange->error == ERR_CONNECT_TIMEOUT)
@@ -88,7 +96,7 @@ static void back_off(struct vu *vu, enum err error)
 void api_http_finished(struct vm *vm, struct exchange *exchange)
 {
     struct vu *vu = exchange->owner;
-    record(exchange);
+    record(vm->metrics, exchange);
     if (!vu) {
         pool_recycle(vm->pool, exchange);
         return;
@@ -129,6 +137,9 @@ static int prepare(lua_State *L)
         lua_pushstring(L, why);
         return 2;
     }
+    const struct client_options *options = &vm->scenarios[scenario].client_options;
+    if (options->proxy && options->version != HTTP_2)
+        request_through_proxy(*prepared, options->proxy->authorization);
     (*prepared)->metrics = metrics_name(vm->metrics, scenario, name, name_length);
     return 1;
 }
@@ -174,12 +185,12 @@ static void push_marks(lua_State *L, const struct exchange *exchange)
     marks.dns = exchange->dns;
     marks.connect = exchange->connect;
     marks.tls = exchange->tls;
+    if (exchange->assigned) /* nothing was written: until it failed */
+        marks.send = (exchange->sent ? exchange->sent : exchange->finished) - exchange->assigned - exchange->dns - exchange->connect - exchange->tls;
     if (exchange->sent)
-        marks.send = exchange->sent - exchange->assigned - exchange->dns - exchange->connect - exchange->tls;
-    if (exchange->first_byte) {
-        marks.wait = exchange->first_byte - exchange->sent;
+        marks.wait = (exchange->first_byte ? exchange->first_byte : exchange->finished) - exchange->sent;
+    if (exchange->first_byte)
         marks.receive = exchange->finished - exchange->first_byte;
-    }
     marks.version = exchange->minor_version;
     lua_pushlstring(L, (const char *)&marks, sizeof marks);
 }

@@ -7,16 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NO_LIMIT UINT64_MAX
+#include "script/plan_http.h"
 
-struct http_plan {
-    int64_t timeout;                  /* ns, from the call to the last byte */
-    int64_t connect_timeout;          /* ns */
-    size_t max_body;                  /* bytes */
-    unsigned connections_per_user;    /* to one origin */
-    uint64_t requests_per_connection; /* 0: no limit */
-    bool keep_alive, retry, lenient;
-};
+#define NO_LIMIT UINT64_MAX
 
 struct scenario_plan {
     char *name;
@@ -56,5 +49,7 @@ struct lua_State;
 /* Reads the command table on top of the stack. NULL, or which field is wrong (a bug in lua/, not a user's mistake). */
 const char *command_read(struct lua_State *L, struct command *command);
 void command_free(struct command *command);
+/* Loads the certificates of scenarios whose target is https, which takes a while, so that their first request need not wait for it. NULL, or why that failed. */
+const char *plan_load_tls(const struct plan *plan);
 
 #endif

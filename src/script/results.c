@@ -104,6 +104,33 @@ static void push_connections(lua_State *L, const struct connection_counts *count
     set_count(L, "max_open", counts->max_open);
 }
 
+static void push_details(lua_State *L, const struct connection_details *details)
+{
+    lua_newtable(L);
+    for (size_t i = 0; i < details->address_count; i++) {
+        const struct address_metrics *address = &details->addresses[i];
+        lua_newtable(L);
+        set_text(L, "address", address->address);
+        set_count(L, "opened", address->opened);
+        set_count(L, "failed", address->failed);
+        set_count(L, "requests", address->requests);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    lua_setfield(L, -2, "by_address");
+    lua_newtable(L);
+    for (size_t i = 0; i < details->agreed_count; i++) {
+        const struct agreed_metrics *agreed = &details->agreed[i];
+        lua_newtable(L);
+        set_text(L, "http", agreed->http);
+        set_text(L, "tls", agreed->tls);
+        set_text(L, "cipher", agreed->cipher);
+        set_count(L, "opened", agreed->opened);
+        set_count(L, "resumed", agreed->resumed);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    lua_setfield(L, -2, "agreed");
+}
+
 static void push_scenario(lua_State *L, const struct scenario_metrics *scenario, int64_t duration, const struct name_metrics *total)
 {
     lua_newtable(L);
@@ -113,6 +140,7 @@ static void push_scenario(lua_State *L, const struct scenario_metrics *scenario,
     push_iterations(L, &scenario->iterations);
     lua_setfield(L, -2, "iterations");
     push_connections(L, &scenario->connections);
+    push_details(L, &scenario->connection_details);
     lua_setfield(L, -2, "connections");
     set_hist(L, "iteration_duration", &scenario->iteration_duration);
     lua_newtable(L);
@@ -168,6 +196,19 @@ static void push_script_errors(lua_State *L, const struct metrics *metrics)
     }
     lua_setfield(L, -2, "kinds");
     lua_setfield(L, -2, "script_errors");
+}
+
+static void push_error_texts(lua_State *L, const struct metrics *metrics)
+{
+    lua_newtable(L);
+    for (int i = 0, count = 0; i < ERR_COUNT; i++)
+        for (int k = 0; k < METRICS_ERROR_TEXTS && metrics->error_texts[i][k]; k++) {
+            lua_newtable(L);
+            set_text(L, "error", err_name((enum err)i));
+            set_text(L, "text", metrics->error_texts[i][k]);
+            lua_rawseti(L, -2, ++count);
+        }
+    lua_setfield(L, -2, "error_texts");
 }
 
 static void push_texts(lua_State *L, const char *const *texts, size_t count)
@@ -271,6 +312,7 @@ void results_push(lua_State *L, const struct results *results)
         push_stuck(L, results->stuck);
     push_machine(L);
     push_scenarios(L, results);
+    push_error_texts(L, results->metrics);
     push_checks(L, results->metrics);
     push_script_errors(L, results->metrics);
     push_failures(L, results->metrics);

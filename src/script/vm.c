@@ -114,6 +114,8 @@ void vm_free(struct vm *vm)
         return;
     lua_close(vm->L);
     hist_free(&vm->lag);
+    for (size_t i = 0; i < vm->scenario_count && vm->scenarios; i++)
+        counts_free(&vm->scenarios[i].connections);
     free(vm->scenarios);
     free(vm->free_slots);
     free(vm->stop_text);
@@ -167,14 +169,7 @@ static void attach_scenario(struct vm_scenario *scenario, const struct scenario_
 {
     scenario->plan = plan;
     scenario->metrics = metrics;
-    scenario->client_options = (struct client_options){
-        .connections = plan->http.connections_per_user,
-        .keep_alive = plan->http.keep_alive,
-        .retry = plan->http.retry,
-        .lenient = plan->http.lenient,
-        .requests_per_connection = plan->http.requests_per_connection,
-        .connect_timeout = plan->http.connect_timeout,
-    };
+    scenario->client_options = plan->http.client;
 }
 
 bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct pool *pool, struct metrics *metrics)

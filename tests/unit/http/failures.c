@@ -313,18 +313,20 @@ static void is_refused(void **state)
     assert_int_equal(counts.opened, 0);
 }
 
-/* The origin of `localhost`, given the addresses of a test. */
-static struct origin *give_addresses(struct request *request, const uint16_t *ports, size_t count)
+/* The route to `localhost`, given the addresses of a test. */
+static struct route *give_addresses(struct request *request, const uint16_t *ports, size_t count)
 {
-    struct origin *origin = request->origin;
-    free(origin->addresses);
-    origin->addresses = mem_array(count, sizeof *origin->addresses);
-    origin->count = count;
-    origin->stale = false;
-    origin->turn = 0;
-    for (size_t i = 0; i < count; i++)
-        address_literal(&origin->addresses[i], "127.0.0.1", ports[i]);
-    return origin;
+    struct route *route = route_get(request->origin, &options, &counts);
+    free(route->places);
+    route->places = mem_array(count, sizeof *route->places);
+    route->count = count;
+    route->stale = false;
+    route->turn = 0;
+    for (size_t i = 0; i < count; i++) {
+        address_literal(&route->places[i].address, "127.0.0.1", ports[i]);
+        route->places[i].counts = counts_of_address(&counts, &route->places[i].address);
+    }
+    return route;
 }
 
 static uint16_t closed_port(void)
@@ -338,17 +340,17 @@ static void tries_all_addresses(void **state)
 {
     uint16_t ports[] = { closed_port(), closed_port(), port };
     struct request *request = request_to("GET", "localhost", port);
-    struct origin *origin = give_addresses(request, ports, COUNT(ports));
+    struct route *route = give_addresses(request, ports, COUNT(ports));
     options.keep_alive = false;
     for (size_t i = 0; i < 4; i++)
         close(answer_next(submit_request(request_hold(request)), -1));
-    assert_int_equal(origin->turn, 4);
-    assert_false(origin->stale);
+    assert_int_equal(route->turn, 4);
+    assert_false(route->stale);
     assert_int_equal(counts.opened, 4);
     ports[2] = closed_port();
     give_addresses(request, ports, COUNT(ports));
     finish_with(submit_request(request), ERR_CONNECT);
-    assert_true(origin->stale); /* the next one resolves again, and finds the real address */
+    assert_true(route->stale); /* the next one resolves again, and finds the real address */
     struct exchange *exchange = submit_request(request_to("GET", "localhost", port));
     turn_until_sent(exchange);
     assert_true(exchange->dns > 0);

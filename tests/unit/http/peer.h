@@ -98,6 +98,7 @@ static inline int set_up(void **state)
 static inline int tear_down(void **state)
 {
     pool_free(pool);
+    counts_free(&counts);
     loop_free(&loop);
     close(listener);
     alarm(0);

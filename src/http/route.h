@@ -1,0 +1,45 @@
+/* Where the connections of a group of clients to one origin go: to the addresses of its name, or where their options say (another host, known addresses, a Unix
+ * socket, a proxy). Made once for each origin and client_options; lives as long as the pool. Also keeps what connections to the same place hand on to each
+ * other: whose turn it is, the TLS session. */
+#ifndef LUABENCH_HTTP_ROUTE_H
+#define LUABENCH_HTTP_ROUTE_H
+
+#include "base/list.h"
+#include "http/origin.h"
+#include "http/pool.h"
+
+struct place {
+    struct address address;
+    struct address_counts *counts;
+};
+
+struct route {
+    struct route *next; /* of the origin */
+    struct origin *origin;
+    const struct client_options *options;
+    struct pool_counts *counts;
+    const char *host;    /* whose addresses are wanted */
+    uint16_t port;
+    bool tunnel;         /* what is there is a proxy, which is asked for a tunnel */
+    bool known;          /* the places need not be asked for */
+    bool asking;         /* a question is with the resolver */
+    bool stale;          /* no place or none that worked: the next connection asks again */
+    bool answered;       /* a byte of an answer has come from there */
+    uint8_t agreed;      /* enum http_version: what ALPN brought last */
+    struct place *places;
+    size_t count;
+    size_t turn;         /* counts connections: each begins with the next place */
+    size_t source;       /* likewise: and comes from the next local address */
+    struct link waiting; /* connections that wait for the places, by conn->task */
+    struct tls_session session;
+};
+
+/* The route of that origin under these options, whose connections are counted in `counts`. */
+struct route *route_get(struct origin *origin, const struct client_options *options, struct pool_counts *counts);
+/* Asks for the addresses, unless that is being done already; then calls conn_resolved for each waiting connection. */
+void route_ask(struct route *route);
+/* The local address for the next connection to `to`; NULL: any. *why, unless NULL, says in words that there is none of its family. */
+const struct address *route_source(struct route *route, const struct address *to, const char **why);
+void routes_free(struct origin *origin);
+
+#endif
