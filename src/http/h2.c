@@ -250,12 +250,12 @@ static enum err h2_input(struct codec *codec, const char *data, size_t length, i
 {
     struct h2 *h2 = h2_of(codec);
     h2->now = now;
+    *h2->wrong = '\0';
     if (speaks_http1(h2, data, length)) {
         *text = "the server answered in HTTP/1.x";
         return ERR_PROTOCOL;
     }
     ssize_t taken = nghttp2_session_mem_recv(h2->session, (const uint8_t *)data, length);
-    h2->reading = NULL;
     if (taken < 0) {
         h2->broken = true;
         snprintf(h2->wrong, sizeof h2->wrong, "%s", nghttp2_strerror((int)taken));
