@@ -2,6 +2,7 @@
 set(LUABENCH_LUA_MODULES
   argparse ${ARGPARSE_LUA}
   luabench.cli ${CMAKE_CURRENT_LIST_DIR}/luabench/cli.lua
+  luabench.connection ${CMAKE_CURRENT_LIST_DIR}/luabench/connection.lua
   luabench.dryrun ${CMAKE_CURRENT_LIST_DIR}/luabench/dryrun.lua
   luabench.errors ${CMAKE_CURRENT_LIST_DIR}/luabench/errors.lua
   luabench.files ${CMAKE_CURRENT_LIST_DIR}/luabench/files.lua
@@ -23,6 +24,7 @@ set(LUABENCH_LUA_MODULES
   luabench.params ${CMAKE_CURRENT_LIST_DIR}/luabench/params.lua
   luabench.plan ${CMAKE_CURRENT_LIST_DIR}/luabench/plan.lua
   luabench.quick ${CMAKE_CURRENT_LIST_DIR}/luabench/quick.lua
+  luabench.report.connections ${CMAKE_CURRENT_LIST_DIR}/luabench/report/connections.lua
   luabench.report.layout ${CMAKE_CURRENT_LIST_DIR}/luabench/report/layout.lua
   luabench.report.remarks ${CMAKE_CURRENT_LIST_DIR}/luabench/report/remarks.lua
   luabench.report.tables ${CMAKE_CURRENT_LIST_DIR}/luabench/report/tables.lua

@@ -1,6 +1,7 @@
 -- The command line: argv to a table of values, by the rows of flags.lua. argparse does the parsing; what stands here is how values are read, what is
 -- said when one is wrong, and which script, plan, URL or command the words mean.
 local argparse = require "argparse"
+local connection = require "luabench.connection"
 local errors = require "luabench.errors"
 local files = require "luabench.files"
 local flags = require "luabench.flags"
@@ -20,7 +21,13 @@ local READERS = {
   count = function(text) return units.count(text) end,
   duration = units.duration,
   positive_duration = units.positive_duration,
-  text = function(text) if text ~= "" then return text end return nil, "it is empty" end,
+  text = connection.readers.text,
+  connect_to = connection.readers.connect_to,
+  http_version = connection.readers.http_version,
+  proxy = connection.readers.proxy,
+  resolve = connection.readers.resolve,
+  sni = connection.readers.sni,
+  source_address = connection.readers.source_address,
 }
 
 function READERS.port(text)

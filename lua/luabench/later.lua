@@ -11,16 +11,13 @@ end
 later.globals = set "compare thresholds group spawn random file metric text env report"
 later.scenario_keys = set [[stages rate arrivals min_users max_users overflow warm_up connections fresh tags on_start on_stop setup teardown
   thresholds]]
-later.http_keys = set [[version auth redirects cookies insecure ca cert key sni min_tls max_tls ciphers resume discard_bodies decode connect_to
-  resolve unix_socket source_addresses proxy pipeline]]
+later.http_keys = set "auth redirects cookies discard_bodies decode pipeline"
 later.request_keys = set "path file form multipart tags redirects version auth cookies expect_status expect"
 later.http_functions = set "batch"
 later.response_fields = set "cookies redirects location html assets link"
-later.options = set [[-s -R -q --rate --rps --stages --rate-stages --arrivals --warm-up --rounds -m --streams -F --form --urls -k --insecure
-  --cacert --cert --key --sni --http --connect-to --resolve --unix-socket --source-address --proxy -4 -6 --redirects -e --seed --root --show-secrets
+later.options = set [[-s -R -q --rate --rps --stages --rate-stages --arrivals --warm-up --rounds -m --streams -F --form --urls --redirects -e --seed --root --show-secrets
   --prometheus --share --allow-read --allow-write --allow-run --allow-ffi -A --script-memory --debug --lenient --report]]
 later.outputs = set ".html .csv .ndjson .hgrm .hlog .jtl .junit.xml"
-later.schemes = set "https"
 
 later.TEXT = "is not available in this version yet"
 

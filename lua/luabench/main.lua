@@ -113,7 +113,6 @@ local function url_plan(address, given)
   local scenario, absolute = require("luabench.quick").scenario(address, given)
   local plan = require("luabench.plan").make({ scenario }, given)
   plan.url = absolute
-  plan.scenarios[1].target = absolute
   return plan
 end
 

@@ -1,5 +1,6 @@
 -- Checks a table of options against rows of schema.lua: unknown keys with the nearest one, keys in the wrong place with their place, names of
 -- other tools with ours, wrong types. Returns the values as plain numbers, strings and functions.
+local connection = require "luabench.connection"
 local errors = require "luabench.errors"
 local headers = require "luabench.headers"
 local later = require "luabench.later"
@@ -104,6 +105,8 @@ local READERS = {
   headers = header_table,
   target = url.target,
 }
+
+for kind, read in pairs(connection.readers) do READERS[kind] = read end
 
 local function read_value(row, value)
   local read, why = READERS[row.kind](value)

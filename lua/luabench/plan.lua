@@ -2,12 +2,14 @@
 -- (docs/core.md). Fields of the plan beside those of the core: script (path or nil), url (quick mode), args, latency (the full table is wanted),
 -- json, color, thresholds ({ expression }), outputs ({ path, format }), params ({ name, value, secret }), options (for the result file); of a
 -- scenario: target, headers.
+local connection = require "luabench.connection"
 local core = require "luabench.core"
 local errors = require "luabench.errors"
 local headers = require "luabench.headers"
 local options = require "luabench.options"
 local params = require "luabench.params"
 local scenario = require "luabench.scenario"
+local stage = require "luabench.stage"
 local thresholds = require "luabench.thresholds"
 
 local plan = {}
@@ -47,6 +49,7 @@ local function override_http(http, given)
   http.connect_timeout = given.connect_timeout or http.connect_timeout
   http.requests_per_connection = given.requests_per_connection or http.requests_per_connection
   if given.no_keepalive then http.keep_alive = false end
+  connection.override(http, given)
   http.headers = headers.merge(http.headers, header_options(given))
 end
 
@@ -54,12 +57,19 @@ local function ensure_end(values)
   if not values.duration and not values.iterations and not values.iterations_per_user then values.iterations_per_user = 1 end
 end
 
-local function http_of(values, given)
+local function http_of(values, given, target)
   local http = options.fill("http", values.http)
-  return {
+  return connection.fill({
     timeout = http.timeout, connect_timeout = http.connect_timeout, max_body = http.max_body, keep_alive = http.keep_alive, retry = http.retry,
     lenient = given.lenient_http or false, requests_per_connection = http.requests_per_connection, connections_per_user = values.connections_per_user,
-  }
+  }, http, given, target)
+end
+
+-- The files that are named, the addresses to come from: what does not fit is said before anything is sent. Workers need not do it again.
+local function check_connections(each, http)
+  local why = connection.wrong(each.values.http) or stage.role == "control" and core.check_http(http) or nil
+  if not why then return end
+  errors.usage("%s%s", stage.folder and ('%s: scenario "%s": http: '):format(each.where, each.name) or "", why)
 end
 
 local function effective(each, given)
@@ -69,10 +79,13 @@ local function effective(each, given)
   override_http(values.http, given)
   ensure_end(values)
   options.fill("scenario", values)
+  local target = given.target or values.target
+  local http = http_of(values, given, target)
+  check_connections(each, http)
   return {
-    name = each.name, where = each.where, model = "closed", run = values.run, target = given.target or values.target, headers = values.http.headers,
+    name = each.name, where = each.where, model = "closed", run = values.run, target = target, headers = values.http.headers,
     users = values.users, duration = values.duration, iterations = values.iterations, iterations_per_user = values.iterations_per_user,
-    ramp_up = values.ramp_up, start_after = values.start_after, graceful_stop = values.graceful_stop, http = http_of(values, given),
+    ramp_up = values.ramp_up, start_after = values.start_after, graceful_stop = values.graceful_stop, http = http,
   }
 end
 
@@ -101,6 +114,7 @@ end
 
 -- Options that cannot both hold.
 local function check_contradictions(given)
+  connection.check_given(given)
   if given.quiet and given.interval then errors.usage("--interval asks for lines of progress and --quiet for none: use one") end
   if given.no_keepalive and given.requests_per_connection then
     errors.usage("--no-keepalive is one request on a connection, --requests-per-connection says how many: use one")
@@ -124,11 +138,21 @@ end
 
 -- What the result file says of the options: those of the command line that were given, and the parameters with their values.
 local REPORTED = { "users", "duration", "iterations", "ramp_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
-                   "requests_per_connection", "lenient_http", "method" }
+                   "requests_per_connection", "lenient_http", "method", "http_version", "insecure", "ca", "cert", "key", "sni", "connect_to", "resolve",
+                   "unix_socket", "source_addresses", "proxy", "ipv4", "ipv6" }
+
+-- What was read of an option as it was given; nil for a list without values.
+local function as_given(value)
+  if type(value) ~= "table" then return value end
+  if value.text then return value.text end
+  local list = {}
+  for i, each in ipairs(value) do list[i] = as_given(each) end
+  return list[1] ~= nil and list or nil
+end
 
 local function reported(given, values)
   local result = { params = {} }
-  for _, key in ipairs(REPORTED) do result[key] = given[key] end
+  for _, key in ipairs(REPORTED) do result[key] = as_given(given[key]) end
   for _, param in ipairs(values) do result.params[param.name] = param.secret and "***" or param.value end
   return result
 end

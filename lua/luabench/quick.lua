@@ -30,7 +30,7 @@ function quick.scenario(address, given)
   local timed = not given.duration and not given.iterations
   return {
     name = method .. " " .. url.path(absolute), where = "the command line",
-    values = { run = iteration(method, absolute, body), users = 10, duration = timed and 10 or nil, http = {} },
+    values = { run = iteration(method, absolute, body), target = absolute, users = 10, duration = timed and 10 or nil, http = {} },
   }, absolute
 end
 

@@ -89,6 +89,16 @@ local function without_password(url)
   return url and (url:gsub("^(%w+://[^/@]*:)[^/@]*@", "%1***@"))
 end
 
+local function connections_of(connections)
+  local out = fields(connections, CONNECTIONS, 0)
+  out.by_address, connections = {}, connections or {}
+  for _, each in ipairs(connections.by_address or {}) do
+    put(out.by_address, each.address, fields(each, { "opened", "failed", "requests" }, 0))
+  end
+  out.agreed = map(connections.agreed, function(each) return fields(each, { "http", "tls", "cipher", "opened", "resumed" }) end)
+  return out
+end
+
 local function scenario_of(plan, index, scenario)
   local planned = plan.scenarios and plan.scenarios[index] or {}
   local model = planned.model or "closed"
@@ -101,7 +111,7 @@ local function scenario_of(plan, index, scenario)
   out.duration = or_null(scenario.duration)
   out.users_max = or_null(scenario.users_max)
   out.iterations = fields(scenario.iterations, ITERATIONS, 0)
-  out.connections = fields(scenario.connections, CONNECTIONS, 0)
+  out.connections = connections_of(scenario.connections)
   out.iteration_duration = summary.of(scenario.iteration_duration)
   out.by_name = {}
   for _, named in ipairs(scenario.names or {}) do
@@ -194,6 +204,7 @@ function results.document(plan, merged, outcomes)
     scenarios = {}, groups = {}, metrics = {}, targets = {}, compare = {},
     checks = checks_of(merged.checks), script_errors = script_errors_of(merged.script_errors),
     failures = { count = merged.failures and merged.failures.count or 0, texts = map(merged.failures and merged.failures.texts, or_null) },
+    error_texts = map(merged.error_texts, function(each) return fields(each, { "error", "text" }) end),
     thresholds = thresholds_of(outcomes), generator = generator_of(merged.generator), series = series_of(merged.series),
     interrupted = merged.interrupted == true, stopped = or_null(merged.stopped), stuck = stuck_of(merged.stuck),
     unbalanced = or_null(merged.unbalanced), notices = map(merged.notices, or_null), remarks = as_list {},

@@ -26,6 +26,21 @@ schema.http = {
   { "requests_per_connection", kind = "count", default = 0 },
   { "retry", kind = "boolean", default = true },
   { "max_body", kind = "size", default = 64 * 1024 * 1024 },
+  { "version", kind = "http_version", default = "auto" },
+  { "insecure", kind = "boolean", default = false },
+  { "ca", kind = "path" },
+  { "cert", kind = "path" },
+  { "key", kind = "path" },
+  { "sni", kind = "sni" },
+  { "min_tls", kind = "tls_version" },
+  { "max_tls", kind = "tls_version" },
+  { "ciphers", kind = "text" },
+  { "resume", kind = "boolean", default = true },
+  { "connect_to", kind = "connect_to_list" },
+  { "resolve", kind = "resolve_list" },
+  { "unix_socket", kind = "path" },
+  { "source_addresses", kind = "source_address_list" },
+  { "proxy", kind = "proxy" },
 }
 
 schema.request = {

@@ -53,7 +53,7 @@ function script.load(path, args)
   provided = sandbox.modules(env)
   sandbox.seal()
   scenario.reset()
-  stage.loading = true
+  stage.loading, stage.folder = true, files.folder(path)
   run(compile(path, text, env), args or {})
 end
 

@@ -2,6 +2,7 @@
 local stage = {
   loading = true,  -- the script defines things; false once users may run
   role = "control",
+  folder = nil,    -- the script's folder; nil without a script
 }
 
 local errors = require "luabench.errors"

@@ -1,7 +1,6 @@
 -- URLs as the script side needs them: is it one, which target, joined how. The engine parses them again, and strictly.
 local core = require "luabench.core"
 local errors = require "luabench.errors"
-local later = require "luabench.later"
 local units = require "luabench.units"
 
 local url = {}
@@ -30,8 +29,7 @@ function url.absolute(text)
     return nil, format('%s is not a URL; write "http://%s"', show(text), text ~= "" and match(text, "^/*(.-)$") or "127.0.0.1:8080")
   end
   scheme = scheme:lower()
-  if later.schemes[scheme] then return nil, format("%s:// %s", scheme, later.TEXT) end
-  if scheme ~= "http" and scheme ~= "https" then return nil, format("%s: only http:// URLs can be requested", show(text)) end
+  if scheme ~= "http" and scheme ~= "https" then return nil, format("%s: only http:// and https:// URLs can be requested", show(text)) end
   local why = core.check_url(text)
   if why then return nil, format("%s: %s", show(text), why) end
   return text

@@ -196,7 +196,7 @@ describe("calls", function()
     has(refused(function() http.get("/x", nil, {}) end), "takes two arguments")
     has(refused(function() http.get("x") end), "begins with http:// or, to be appended to the target, with /")
     has(refused(function() http.get("/a\nb") end), "control character")
-    has(refused(function() http.get("https://h/") end), "https:// is not available in this version yet")
+    has(refused(function() http.get("ftp://h/") end), "only http:// and https:// URLs can be requested")
     start { target = nil }
     has(refused(function() http.get("/x") end), "needs a target")
     assert.equal("http://o/", sent(function() http.get("http://o/") end).url)

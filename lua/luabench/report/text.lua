@@ -2,6 +2,7 @@
 -- the order of the page. What does not exist is n/a; what comes from scripts and servers is escaped.
 
 local format = require "luabench.format"
+local connections = require "luabench.report.connections"
 local layout = require "luabench.report.layout"
 local results = require "luabench.results"
 local summary = require "luabench.summary"
@@ -121,14 +122,6 @@ local function iterations_of(scenarios)
   return sum
 end
 
-local function connections_of(scenarios)
-  local sum = { opened = 0, reused = 0, closed_by_peer = 0 }
-  for _, entry in ipairs(scenarios) do
-    for name in pairs(sum) do sum[name] = sum[name] + entry.figures.connections[name] end
-  end
-  return sum
-end
-
 local function books(page, document, iterations)
   page:field("iterations", book("scheduled", iterations.scheduled, { { "completed", iterations.completed }, { "failed", iterations.failed },
     { "interrupted", iterations.interrupted }, { "dropped", iterations.dropped }, { "expired", iterations.expired } }))
@@ -183,6 +176,7 @@ end
 
 local function errors(page, document)
   flow(page, "errors", document.total.errors, document.total.requests.started, function() return "red" end, " ")
+  for _, each in ipairs(document.error_texts or {}) do page:bullet("", "✗", escape(("%s: %s"):format(each.error, each.text)), "red") end
 end
 
 local function traffic(page, document, scenarios)
@@ -192,10 +186,7 @@ local function traffic(page, document, scenarios)
     return { ("%s %s%s"):format(format.bytes(count), verb, rate) }
   end
   page:items("bytes", { words(bytes.received, "received"), words(bytes.sent, "sent") }, ", ")
-  local connections = connections_of(scenarios)
-  local items = { { format.count(connections.opened) .. " opened" }, { format.count(connections.reused) .. " requests on a reused one" } }
-  if connections.closed_by_peer > 0 then items[3] = { format.count(connections.closed_by_peer) .. " closed by the server" } end
-  page:items("connections", items, ", ")
+  connections.lines(page, scenarios)
 end
 
 local function generator(page, document)
