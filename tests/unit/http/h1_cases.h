@@ -114,6 +114,7 @@ static const struct response_case cases[] = {
     { "chunk size ended by LF", CHUNKED "5\nhello\r\n0\r\n\r\n", .error = ERR_PROTOCOL },
     { "chunk ended by LF", CHUNKED "5\r\nhello\n0\r\n\r\n", .error = ERR_PROTOCOL },
     { "chunk size ended by CR and more", CHUNKED "5\rxhello\r\n0\r\n\r\n", .error = ERR_PROTOCOL },
+    { "chunk ended by CR and more", CHUNKED "5\r\nhello\rx0\r\n\r\n", .error = ERR_PROTOCOL },
     { "chunked, larger than allowed", CHUNKED "3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n", .max_body = 4, .error = ERR_TOO_LARGE },
     { "chunked, as large as allowed", CHUNKED "3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n", "hello", .max_body = 5, .status = 200, .keep = true },
     { "Content-Length before chunked", OK_HEAD "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", .error = ERR_PROTOCOL },
