@@ -12,10 +12,74 @@ uint64_t share_member(struct share share, uint64_t k)
     return k * share.count + share.index;
 }
 
-int64_t schedule_user_start(const struct scenario_plan *scenario, uint64_t number)
+static const struct stage_plan *stage_of(const struct user_changes *changes)
 {
-    __int128 delay = (__int128)scenario->ramp_up * number / scenario->users;
-    return ns_after(scenario->start_after, (int64_t)delay);
+    return &changes->plan->stages[changes->stage];
+}
+
+static void enter_stage(struct user_changes *changes)
+{
+    changes->next = 0;
+    changes->from = changes->to;
+    if (changes->stage < changes->plan->stage_count)
+        changes->to = (uint64_t)stage_of(changes)->level;
+}
+
+void schedule_changes(struct user_changes *changes, const struct scenario_plan *plan, struct share share)
+{
+    *changes = (struct user_changes){ .plan = plan, .share = share, .begun = plan->start_after };
+    enter_stage(changes);
+}
+
+static void leave_stage(struct user_changes *changes)
+{
+    const struct stage_plan *stage = stage_of(changes);
+    changes->begun = ns_after(ns_after(changes->begun, stage->over), stage->hold);
+    changes->stage++;
+    enter_stage(changes);
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* The `next` change of the stage. */
+static struct user_change change_of(const struct user_changes *changes)
+{
+    bool begins = changes->to > changes->from;
+    uint64_t k = changes->next, all = distance(changes->from, changes->to);
+    __int128 after = (__int128)stage_of(changes)->over * (begins ? k : k + 1) / all;
+    return (struct user_change){ .at = ns_after(changes->begun, (int64_t)after), .number = begins ? changes->from + k : changes->from - 1 - k, .begins = begins };
+}
+
+/* How many changes there are from the `next` one to the first that is the share's. */
+static uint64_t foreign_changes(const struct user_changes *changes)
+{
+    unsigned count = changes->share.count, index = changes->share.index;
+    unsigned at = (unsigned)(change_of(changes).number % count);
+    return changes->to > changes->from ? (index + count - at) % count : (at + count - index) % count;
+}
+
+bool schedule_next_change(struct user_changes *changes, struct user_change *change)
+{
+    while (changes->stage < changes->plan->stage_count) {
+        uint64_t all = distance(changes->from, changes->to);
+        if (changes->next < all)
+            changes->next += foreign_changes(changes);
+        if (changes->next < all) {
+            *change = change_of(changes);
+            changes->next++;
+            return true;
+        }
+        leave_stage(changes);
+    }
+    return false;
+}
+
+int64_t schedule_warm(const struct scenario_plan *scenario)
+{
+    return ns_after(scenario->start_after, scenario->warm_up);
 }
 
 int64_t schedule_end(const struct scenario_plan *scenario)

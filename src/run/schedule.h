@@ -1,4 +1,4 @@
-/* The load's shape as pure functions: who runs when. No loop, no clock, no state but the count of iterations taken; times are ns after the start of the run.
+/* Who runs when, as pure functions: no loop, no clock, no state but the count of iterations taken; times are ns after the start of the run.
  *
  * A worker is a share { index, count } of the whole: user i (from 0) belongs to the share i mod count, so any number of threads makes the same users. */
 #ifndef LUABENCH_RUN_SCHEDULE_H
@@ -19,8 +19,30 @@ uint64_t share_of(struct share share, uint64_t whole);
 /* The number (from 0) in the whole of the share's k-th (from 0). */
 uint64_t share_member(struct share share, uint64_t k);
 
-/* When the user with that number (from 0) begins: start_after + number * ramp_up / users. */
-int64_t schedule_user_start(const struct scenario_plan *scenario, uint64_t number);
+/* Closed model: a user begins, or ends after its iteration. */
+struct user_change {
+    int64_t at;      /* ns */
+    uint64_t number; /* of the user, from 0 */
+    bool begins;
+};
+
+/* The changes of a share's users in the order of time: of n users that come over D, user i begins at i / n * D; of n that go, the newest goes first and the last
+ * one at D. To be read with schedule_next_change. */
+struct user_changes {
+    const struct scenario_plan *plan;
+    struct share share;
+    size_t stage;
+    int64_t begun;           /* ns: when the stage begins */
+    uint64_t from, to;       /* users before it and after its ramp */
+    uint64_t next;           /* of its changes, from 0; not only those of the share */
+};
+
+void schedule_changes(struct user_changes *changes, const struct scenario_plan *plan, struct share share);
+/* False when there are no more. */
+bool schedule_next_change(struct user_changes *changes, struct user_change *change);
+
+/* When the warm-up is over; the start when there is none. */
+int64_t schedule_warm(const struct scenario_plan *scenario);
 /* When no further iteration is started; NS_NEVER without a duration. */
 int64_t schedule_end(const struct scenario_plan *scenario);
 /* When iterations that still run are interrupted; NS_NEVER without a duration. */

@@ -25,8 +25,9 @@ struct group {
     const struct scenario_plan *plan;
     struct scenario_metrics *metrics;
     struct link users;
-    uint64_t user_count; /* of this share */
-    uint64_t started;    /* users started so far */
+    struct user_changes changes;
+    struct user_change change; /* the next one */
+    bool has_change;
     uint64_t sequence;   /* iterations started here, when they are not claimed */
     struct timer start_timer, end_timer, grace_timer;
     bool stopping; /* no iteration is started any more */
@@ -56,7 +57,7 @@ static int64_t since_start(const struct group *group, int64_t offset)
 /* Called whenever the group may have lost its last user. */
 static void end_if_empty(struct group *group)
 {
-    bool all_started = group->stopping || group->started == group->user_count;
+    bool all_started = group->stopping || !group->has_change;
     if (group->ended || !all_started || !list_empty(&group->users))
         return;
     group->ended = true;
@@ -96,9 +97,8 @@ static void begin_iteration(struct group *group, struct vu *vu, int64_t due)
     vu_begin(vu, sequence, due);
 }
 
-static void start_user(struct group *group, int64_t due)
+static void start_user(struct group *group, uint64_t number, int64_t due)
 {
-    uint64_t number = share_member(group->worker->share, group->started++);
     struct vu *vu = vu_new(group->worker->vm, group->index, number + 1);
     list_append(&group->users, &vu->all);
     if (++group->metrics->users > group->metrics->users_max)
@@ -111,14 +111,16 @@ static void on_start(struct timer *timer)
 {
     struct group *group = container_of(timer, struct group, start_timer);
     int64_t now = clock_ns();
-    while (!group->stopping && group->started < group->user_count) {
-        uint64_t number = share_member(group->worker->share, group->started);
-        int64_t due = since_start(group, schedule_user_start(group->plan, number));
+    while (!group->stopping && group->has_change) {
+        int64_t due = since_start(group, group->change.at);
         if (due > now) {
             timers_set(&group->worker->loop.timers, timer, due);
             return;
         }
-        start_user(group, due);
+        struct user_change change = group->change;
+        group->has_change = schedule_next_change(&group->changes, &group->change);
+        if (change.begins)
+            start_user(group, change.number, due);
     }
     end_if_empty(group);
 }
@@ -188,7 +190,8 @@ static void open_group(struct worker *worker, size_t index)
     group->index = index;
     group->plan = plan;
     group->metrics = &worker->metrics.scenarios[index];
-    group->user_count = share_of(worker->share, plan->users);
+    schedule_changes(&group->changes, plan, worker->share);
+    group->has_change = schedule_next_change(&group->changes, &group->change);
     link_init(&group->users);
     timer_init(&group->start_timer, on_start);
     timer_init(&group->end_timer, on_end);

@@ -9,17 +9,75 @@
 #include "base/mem.h"
 #include "script/fields.h"
 
+/* The index in `words`, a list ended by NULL, of the text field; 0 when it is absent or none of them. */
+static int field_word(lua_State *L, const char *key, const char *const *words)
+{
+    int found = 0;
+    lua_getfield(L, -1, key);
+    const char *text = lua_tostring(L, -1);
+    for (int i = 0; text && words[i]; i++)
+        if (!strcmp(text, words[i]))
+            found = i;
+    lua_pop(L, 1);
+    return found;
+}
+
+/* The list of stages on top of the stack. */
+static void read_stages(lua_State *L, struct scenario_plan *scenario)
+{
+    scenario->stage_count = lua_objlen(L, -1);
+    scenario->stages = mem_array(scenario->stage_count, sizeof *scenario->stages);
+    for (size_t i = 0; i < scenario->stage_count; i++) {
+        lua_rawgeti(L, -1, (int)i + 1);
+        scenario->stages[i] = (struct stage_plan){
+            .level = field_number(L, "level", 0), .over = field_duration(L, "over", 0), .hold = field_duration(L, "hold", 0),
+        };
+        lua_pop(L, 1);
+    }
+}
+
+/* What a scenario without stages does, as a stage. */
+static void make_stage(lua_State *L, struct scenario_plan *scenario)
+{
+    bool open = scenario->model == MODEL_OPEN;
+    scenario->stages = mem_array(1, sizeof *scenario->stages);
+    scenario->stage_count = 1;
+    scenario->stages[0] = (struct stage_plan){
+        .level = open ? field_number(L, "rate", 0) : scenario->users, .over = open ? 0 : field_duration(L, "ramp_up", 0),
+        .hold = open ? scenario->duration : NS_NEVER,
+    };
+}
+
+static void read_load(lua_State *L, struct scenario_plan *scenario)
+{
+    static const char *const models[] = { "closed", "open", NULL }, *const kinds[] = { "constant", "poisson", "poisson_exact", NULL };
+    static const char *const overflows[] = { "queue", "drop", NULL };
+    scenario->model = (enum model)field_word(L, "model", models);
+    scenario->users = (unsigned)field_count(L, scenario->model == MODEL_OPEN ? "max_users" : "users", 1);
+    scenario->duration = field_duration(L, "duration", NS_NEVER);
+    scenario->iterations = field_count(L, "iterations", NO_LIMIT);
+    scenario->iterations_per_user = field_count(L, "iterations_per_user", NO_LIMIT);
+    scenario->start_after = field_duration(L, "start_after", 0);
+    scenario->warm_up = field_duration(L, "warm_up", 0);
+    scenario->graceful_stop = field_duration(L, "graceful_stop", 30 * NS_PER_SECOND);
+    scenario->fresh = field_bool(L, "fresh");
+    scenario->arrivals = (enum arrivals_kind)field_word(L, "arrivals", kinds);
+    scenario->min_users = (unsigned)field_count(L, "min_users", 0);
+    scenario->overflow = (enum overflow)field_word(L, "overflow", overflows);
+    lua_getfield(L, -1, "stages");
+    scenario->staged = lua_istable(L, -1);
+    if (scenario->staged)
+        read_stages(L, scenario);
+    lua_pop(L, 1);
+    if (!scenario->staged)
+        make_stage(L, scenario);
+}
+
 static const char *read_scenario(lua_State *L, struct scenario_plan *scenario)
 {
     scenario->name = field_text(L, "name", "");
     scenario->where = field_text(L, "where", "");
-    scenario->users = (unsigned)field_count(L, "users", 1);
-    scenario->duration = field_duration(L, "duration", NS_NEVER);
-    scenario->iterations = field_count(L, "iterations", NO_LIMIT);
-    scenario->iterations_per_user = field_count(L, "iterations_per_user", NO_LIMIT);
-    scenario->ramp_up = field_duration(L, "ramp_up", 0);
-    scenario->start_after = field_duration(L, "start_after", 0);
-    scenario->graceful_stop = field_duration(L, "graceful_stop", 30 * NS_PER_SECOND);
+    read_load(L, scenario);
     lua_getfield(L, -1, "http");
     bool has_http = lua_istable(L, -1);
     if (has_http)
@@ -55,6 +113,7 @@ static enum progress read_progress(lua_State *L)
 static const char *read_plan(lua_State *L, struct plan *plan)
 {
     plan->threads = (unsigned)field_count(L, "threads", 0);
+    plan->seed = field_count(L, "seed", 0);
     plan->script_timeout = field_duration(L, "script_timeout", 10 * NS_PER_SECOND);
     plan->interval = field_duration(L, "interval", 10 * NS_PER_SECOND);
     plan->progress = read_progress(L);
@@ -102,6 +161,7 @@ void command_free(struct command *command)
     for (size_t i = 0; i < command->plan.scenario_count; i++) {
         free(command->plan.scenarios[i].name);
         free(command->plan.scenarios[i].where);
+        free(command->plan.scenarios[i].stages);
         http_plan_free(&command->plan.scenarios[i].http);
     }
     free(command->plan.scenarios);

@@ -11,14 +11,32 @@
 
 #define NO_LIMIT UINT64_MAX
 
+/* From where it is, 0 at first, linearly to the level over `over`, then level for `hold`. Without `over` it jumps. */
+struct stage_plan {
+    double level;       /* users, or iterations a second */
+    int64_t over, hold; /* ns; the last hold may be NS_NEVER */
+};
+
+enum model { MODEL_CLOSED, MODEL_OPEN };
+enum arrivals_kind { ARRIVALS_CONSTANT, ARRIVALS_POISSON, ARRIVALS_POISSON_EXACT };
+enum overflow { OVERFLOW_QUEUE, OVERFLOW_DROP };
+
 struct scenario_plan {
     char *name;
     char *where; /* "script.lua:12" */
-    unsigned users;
-    int64_t duration;             /* ns; NS_NEVER: none */
-    uint64_t iterations;          /* in total; NO_LIMIT: none */
-    uint64_t iterations_per_user; /* NO_LIMIT: none */
-    int64_t ramp_up, start_after, graceful_stop; /* ns */
+    enum model model;
+    unsigned users;               /* most at a time; open: max_users */
+    int64_t duration;             /* ns, of all stages; NS_NEVER: none */
+    uint64_t iterations;          /* in total, beside those of the warm-up; NO_LIMIT: none */
+    uint64_t iterations_per_user; /* likewise */
+    struct stage_plan *stages;    /* at least one: constant users and rates are stages, too */
+    size_t stage_count;
+    bool staged;                  /* the script gave stages: the number of users may go down */
+    int64_t start_after, warm_up, graceful_stop; /* ns; the warm-up is the first part of the duration */
+    bool fresh;                   /* each iteration is a new visitor */
+    enum arrivals_kind arrivals;  /* open, as the two below */
+    unsigned min_users;           /* 0: one a worker */
+    enum overflow overflow;
     struct http_plan http;
 };
 
@@ -26,6 +44,7 @@ enum progress { PROGRESS_NONE, PROGRESS_LINES, PROGRESS_BLOCK };
 
 struct plan {
     unsigned threads;       /* 0: as many as sensible */
+    uint64_t seed;          /* of everything random */
     int64_t script_timeout; /* ns */
     int64_t interval;       /* ns between progress lines */
     enum progress progress;
