@@ -20,7 +20,6 @@ struct answer_case {
 };
 
 #define OPEN "S; "
-#define BIG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 enum { ANY = UINT32_MAX }; /* room without a limit */
 
 static const struct answer_case cases[] = {

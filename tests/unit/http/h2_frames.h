@@ -99,7 +99,7 @@ static inline char *unblank(const char *word)
 }
 
 /* A word that says how the frame is made: true, and taken. */
-static inline bool take_option(const char *word, uint8_t *flags, int *pad, const char *allowed)
+static inline bool take_option(const char *word, uint8_t *flags, int *pad)
 {
     if (!strcmp(word, "es"))
         *flags |= F_END_STREAM;
@@ -111,7 +111,6 @@ static inline bool take_option(const char *word, uint8_t *flags, int *pad, const
         *flags |= F_PADDED, *pad = atoi(word + 4);
     else
         return false;
-    (void)allowed;
     return true;
 }
 
@@ -134,7 +133,7 @@ static inline void put_headers(struct buf *out, const struct frame_words *words,
     int pad = 0;
     for (int i = 2; i < words->count; i++) {
         const char *word = words->word[i], *equals = strchr(word + 1, '=');
-        if (take_option(word, &flags, &pad, ""))
+        if (take_option(word, &flags, &pad))
             continue;
         if (*word == '\\') /* the rest as it is */
             buf_append(&block, word + 1, strlen(word + 1));
@@ -155,7 +154,7 @@ static inline void put_data(struct buf *out, const struct frame_words *words)
     int pad = 0;
     for (int i = 2; i < words->count; i++) {
         const char *word = words->word[i];
-        if (take_option(word, &flags, &pad, ""))
+        if (take_option(word, &flags, &pad))
             continue;
         if (!strncmp(word, "size=", 5)) {
             for (int n = atoi(word + 5); n > 0; n--)
@@ -176,7 +175,7 @@ static inline void put_settings(struct buf *out, const struct frame_words *words
     int pad;
     for (int i = 1; i < words->count; i++) {
         const char *word = words->word[i], *equals = strchr(word, '=');
-        if (take_option(word, &flags, &pad, ""))
+        if (take_option(word, &flags, &pad))
             continue;
         put_number(&payload, setting_of(word, (size_t)(equals - word)), 2);
         put_number(&payload, (uint32_t)strtoul(equals + 1, NULL, 0), 4);
