@@ -43,5 +43,6 @@ set(LUABENCH_LUA_MODULES
   luabench.thresholds.parser ${CMAKE_CURRENT_LIST_DIR}/luabench/thresholds/parser.lua
   luabench.units ${CMAKE_CURRENT_LIST_DIR}/luabench/units.lua
   luabench.url ${CMAKE_CURRENT_LIST_DIR}/luabench/url.lua
+  luabench.user ${CMAKE_CURRENT_LIST_DIR}/luabench/user.lua
   luabench.vu ${CMAKE_CURRENT_LIST_DIR}/luabench/vu.lua
 )

@@ -206,12 +206,12 @@ local EMPTY_BODY = { POST = "", PUT = "", PATCH = "" }
 
 local NONE = {}
 
-local function slow(index, of_user, method, text, opts)
+local function slow(index, state, method, text, opts)
   opts = opts or NONE
   check_keys(opts)
   local body, is_json = read_body(opts)
   local timeout = opts.timeout and read_timeout(opts.timeout)
-  local own = own_headers(of_user, read_headers(opts.headers))
+  local own = own_headers(state and state.headers, read_headers(opts.headers))
   local prepared, lines = choose(index, method, with_query(text, opts.query), own, read_name(opts.name), is_json)
   return respond(prepared, send(prepared, lines, body or EMPTY_BODY[method], timeout))
 end
@@ -231,14 +231,14 @@ local function define(method)
   plain[method] = by_index
   local empty_body = EMPTY_BODY[method]
   return function(text, opts, extra)
-    local index, of_user = scenario()
+    local index, state = scenario()
     local prepared = by_index[index]
     prepared = prepared and prepared[text]
-    if prepared and opts == nil and not of_user then
+    if prepared and opts == nil and not state then
       return respond(prepared, send(prepared, nil, empty_body))
     end
     check_arguments(index, method, text, opts, extra)
-    return slow(index, of_user, method, text, opts)
+    return slow(index, state, method, text, opts)
   end
 end
 
@@ -261,7 +261,7 @@ end
 --- http.request { method = "PURGE", url = "/x", ... }: any method, everything in one table.
 function http.request(values, extra)
   if type(values) ~= "table" or extra ~= nil then errors.script('write http.request { method = "GET", url = "/", ... }: one table') end
-  local index, of_user = scenario()
+  local index, state = scenario()
   if not index then stage.refuse("http.request") end
   if values.url == nil then errors.script("http.request: `url` is missing") end
   local opts = {}
@@ -270,7 +270,7 @@ function http.request(values, extra)
   end
   local method = read_method(values.method)
   plain[method] = plain[method] or {}
-  return slow(index, of_user, method, values.url, opts)
+  return slow(index, state, method, values.url, opts)
 end
 
 return http

@@ -120,6 +120,7 @@ end
 local function end_loading(role, plan)
   local stage = require "luabench.stage"
   require("luabench.http").configure(plan.scenarios)
+  require "luabench.user"
   stage.loading = false
   if role == "worker" then
     local address = tonumber(tostring({}):match("0x(%x+)") or "1", 16)
@@ -146,7 +147,10 @@ end
 local function serve(argv)
   local given = require("luabench.cli").parse_serve(argv)
   if given.help then return say(require("luabench.help").serve()) end
-  return { action = "serve", port = given.port or 8080, host = given.host or "127.0.0.1", threads = given.threads or 1 }
+  return {
+    action = "serve", port = given.port or 8080, host = given.host or "127.0.0.1", threads = given.threads or 1, http = given.http,
+    tls = given.tls, cert_out = given.cert_out, goaway_after = given.goaway_after, streams = given.streams, window = given.window, read_rate = given.read_rate,
+  }
 end
 
 local function rest(argv)

@@ -13,6 +13,13 @@
 #include "http/request.h"
 
 struct conn;
+struct call;
+
+/* What a response's head has that somebody may want to look at. */
+enum {
+    NOTE_COOKIE = 1,  /* Set-Cookie */
+    NOTE_ENCODED = 2, /* Content-Encoding */
+};
 
 struct exchange {
     struct link link; /* in one list at a time: waiting, in flight on a connection, finished, free */
@@ -25,7 +32,10 @@ struct exchange {
     size_t content_length;
     int64_t deadline;  /* ns; the response must be complete by then; NS_NEVER: no limit */
     size_t max_body;   /* bytes of a response's body; more is ERR_TOO_LARGE */
+    bool discard;      /* the response's body is counted and not kept */
     void *owner;       /* of the submitter */
+    struct call *call; /* of the submitter: the call that it is a part of, NULL: it is the whole of it */
+    int64_t earlier;   /* of the submitter: ns that the call had taken before, with other requests */
 
     /* marks, ns; 0: did not happen */
     int64_t intended;   /* when it was due (open model), else equal to `started` */
@@ -40,6 +50,7 @@ struct exchange {
     enum err error;     /* of the transport; an unaccepted status is not the http layer's business */
     int status;         /* 0 unless a whole response came */
     int minor_version;  /* HTTP/1.x; 20 for HTTP/2 */
+    unsigned notes;     /* NOTE_* */
     uint64_t body_size; /* bytes of the body on the wire */
     uint64_t bytes_sent, bytes_received; /* head and body, of both attempts when it was sent twice */
     bool retried;       /* sent a second time on a new connection */

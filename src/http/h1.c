@@ -9,6 +9,7 @@
 #include <llhttp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "http/chunked.h"
@@ -40,6 +41,7 @@ struct meaning {
     uint8_t minor;
     uint8_t framing; /* enum framing, were the request not HEAD */
     bool keep;       /* the connection is usable after it */
+    uint8_t notes;   /* NOTE_* */
 };
 
 struct seen {
@@ -178,11 +180,28 @@ static struct meaning meaning_of(const llhttp_t *parser)
     };
 }
 
+/* The NOTE_* of a head. */
+static uint8_t notes_of(const struct buf *head)
+{
+    const char *line = head->data, *end = head->data + head->length;
+    uint8_t notes = 0;
+    for (const char *newline; line < end; line = newline + 1) {
+        newline = memchr(line, '\n', (size_t)(end - line));
+        size_t left = (size_t)(end - line);
+        if ((*line | 0x20) == 's' && left > 11 && !strncasecmp(line, "set-cookie:", 11))
+            notes |= NOTE_COOKIE;
+        else if ((*line | 0x20) == 'c' && left > 17 && !strncasecmp(line, "content-encoding:", 17))
+            notes |= NOTE_ENCODED;
+    }
+    return notes;
+}
+
 /* The head of the response has been read: what follows it? */
 static enum err begin_body(struct h1 *h1, struct exchange *exchange, const char **text)
 {
     struct meaning *meaning = &h1->meaning;
     h1->phase = PHASE_BODY;
+    exchange->notes = meaning->notes;
     if (exchange->request->head)
         meaning->framing = FRAMING_NONE;
     if (meaning->framing == FRAMING_EOF)
@@ -230,6 +249,7 @@ static enum err head_complete(struct h1 *h1, struct exchange *exchange, const ch
     if (*text)
         return ERR_PROTOCOL;
     h1->meaning = meaning_of(&h1->parser);
+    h1->meaning.notes = notes_of(&exchange->head);
     if (h1->meaning.status >= 200 && !h1->codec.lenient)
         remember(h1, exchange->request, &exchange->head);
     return begin_body(h1, exchange, text);
@@ -337,7 +357,7 @@ static void message_complete(struct h1 *h1, struct exchange *exchange, int64_t n
 static enum err add_body(struct exchange *exchange, const char *data, size_t length, const char **text)
 {
     exchange->body_size += length;
-    if (exchange->body_size <= exchange->max_body && buf_append(&exchange->body, data, length))
+    if (exchange->body_size <= exchange->max_body && (exchange->discard || buf_append(&exchange->body, data, length)))
         return ERR_NONE;
     *text = "the body is larger than allowed";
     return ERR_TOO_LARGE;

@@ -59,6 +59,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     exchange->answered = true;
     exchange->first_byte = h2->now;
     exchange->head.length = 0;
+    exchange->notes = 0;
     h2->reading = exchange;
     return 0;
 }
@@ -107,6 +108,10 @@ static void add_field(struct exchange *exchange, const uint8_t *name, size_t nam
     head->length = (size_t)(end - head->data);
     if (name_length == 14 && !memcmp(name, "content-length", 14))
         exchange->stream.announced = decimal(value, value_length);
+    else if (name_length == 10 && !memcmp(name, "set-cookie", 10))
+        exchange->notes |= NOTE_COOKIE;
+    else if (name_length == 16 && !memcmp(name, "content-encoding", 16))
+        exchange->notes |= NOTE_ENCODED;
 }
 
 static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length,
@@ -170,7 +175,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
     exchange->bytes_received += length;
     if (exchange->body_size > exchange->max_body)
         too_large(h2, exchange, "the body is larger than allowed");
-    else
+    else if (!exchange->discard)
         buf_append(&exchange->body, data, length);
     return 0;
 }

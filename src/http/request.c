@@ -180,5 +180,6 @@ void request_release(struct request *request)
     free(request->bytes);
     free(request->seen);
     free(request->fields_h2);
+    free(request->accept);
     free(request);
 }

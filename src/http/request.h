@@ -31,6 +31,7 @@ struct request {
     void *fields_h2;     /* of the HTTP/2 codec: the head in its form, made on first use; released with free() */
     bool answered;       /* a response has come */
     void *metrics;       /* of the submitter: struct name_metrics */
+    void *accept;        /* of the submitter: which statuses are accepted, NULL: as usual; released with free() */
 };
 
 /* `url` is absolute; `lines` are further header lines, each ended by CRLF, in which the caller has refused CR, LF and NUL of strangers; `host` replaces the

@@ -10,6 +10,7 @@
 #include "script/vu.h"
 
 /* Each registers its functions in the table on top of the stack. */
+void api_call_open(lua_State *L);
 void api_hist_open(lua_State *L);
 void api_http_open(lua_State *L);
 void api_time_open(lua_State *L);
@@ -38,6 +39,16 @@ void api_http_submit(struct vu *vu);
 void api_http_abandon(struct vu *vu);
 /* A finished exchange: records its figures and makes its user ready. */
 void api_http_finished(struct vm *vm, struct exchange *exchange);
+
+/* The call at `argument`, or NULL when there is none; raises an error when its last answer is still held. */
+struct call *api_call_argument(lua_State *L, int argument);
+/* The exchange, which is a part of the call, is about to be submitted: true when it is the first one, otherwise its marks go on from there. */
+bool api_call_begin(struct call *call, struct exchange *exchange);
+/* Takes the exchange, which has finished, until its answer is settled. */
+void api_call_hold(struct call *call, struct exchange *exchange);
+/* Records what calls of the user still hold. Touches no Lua state. */
+void api_call_settle_all(struct vu *vu);
+
 
 /* Pushes a hist object that reads `hist`, which must outlive the state. */
 void api_hist_push(lua_State *L, const struct hist *hist);

@@ -1,11 +1,13 @@
-/* core.prepare, core.send, core.marks: HTTP as Lua sees it. A request goes down in send() and comes back through api_http_finished (record, make ready) and
+/* core.prepare, core.send, core.marks: HTTP as Lua sees it. A request goes down in send() and comes back through api_http_finished (decode, record, make ready) and
  * deliver() (the results of the call). */
 #include <lauxlib.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "http/decode.h"
 #include "script/api.h"
+#include "script/record.h"
 
 #define PREPARED_TYPE "luabench.prepared"
 
@@ -16,61 +18,6 @@ struct marks {
     int64_t total, blocked, dns, connect, tls, send, wait, receive;
     int version;
 };
-
-static bool accepted(int status)
-{
-    return status >= 200 && status < 400;
-}
-
-/* Figures */
-
-/* What a request that has a whole response adds to the figures of its name. Sources of the terms: docs/core.md. */
-static void record_response(struct name_metrics *name, const struct exchange *exchange)
-{
-    name->responses++;
-    metrics_status(name, exchange->status);
-    if (accepted(exchange->status)) {
-        name->succeeded++;
-    } else {
-        name->failed++;
-        name->errors[ERR_STATUS]++;
-    }
-    hist_record(&name->latency, exchange->finished - exchange->started);
-    hist_record(&name->service, exchange->finished - exchange->sent);
-    hist_record(&name->wait, exchange->first_byte - exchange->sent);
-    hist_record(&name->blocked, exchange->assigned - exchange->started);
-    if (exchange->connect)
-        hist_record(&name->connect, exchange->connect);
-    if (exchange->tls)
-        hist_record(&name->tls, exchange->tls);
-}
-
-/* "interrupted" and the like need no words. */
-static void record_text(struct metrics *metrics, const struct exchange *exchange)
-{
-    if (exchange->error != ERR_INTERRUPTED)
-        metrics_error_text(metrics, exchange->error, *exchange->text ? exchange->text : err_text(exchange->error));
-}
-
-static void record(struct metrics *metrics, const struct exchange *exchange)
-{
-    struct name_metrics *name = exchange->request->metrics;
-    name->bytes_sent += exchange->bytes_sent;
-    name->bytes_received += exchange->bytes_received;
-    name->retried += exchange->retried;
-    if (!exchange->error) {
-        record_response(name, exchange);
-        return;
-    }
-    name->errors[exchange->error]++;
-    record_text(metrics, exchange);
-    if (exchange->error == ERR_INTERRUPTED)
-        name->interrupted++;
-    else if (exchange->error == ERR_TIMEOUT || exchange->error == ERR_CONNECT_TIMEOUT)
-        name->timed_out++;
-    else
-        name->failed++;
-}
 
 static bool failed_to_connect(enum err error)
 {
@@ -93,10 +40,23 @@ static void back_off(struct vu *vu, enum err error)
     vu->connect_after = clock_ns() + (delay < LAST_BACK_OFF_MS ? delay : LAST_BACK_OFF_MS) * NS_PER_MS;
 }
 
+/* Before anything is recorded, since wrong data is an error. */
+static void decode(struct vm *vm, const struct vu *vu, struct exchange *exchange)
+{
+    if (exchange->error || exchange->discard || !vu || !vu->scenario->plan->http.decode)
+        return;
+    if (!vm->decoder)
+        vm->decoder = decoder_new();
+    decoder_run(vm->decoder, exchange);
+}
+
 void api_http_finished(struct vm *vm, struct exchange *exchange)
 {
     struct vu *vu = exchange->owner;
-    record(vm->metrics, exchange);
+    if (exchange->notes & NOTE_ENCODED)
+        decode(vm, vu, exchange);
+    if (!exchange->call)
+        record_exchange(vm->metrics, exchange, record_verdict(exchange), NULL);
     if (!vu) {
         pool_recycle(vm->pool, exchange);
         return;
@@ -116,7 +76,7 @@ static int release_prepared(lua_State *L)
     return 0;
 }
 
-/* prepare(scenario, method, url, lines, name, host) -> prepared, or nil and a text. */
+/* prepare(scenario, method, url, lines, name, host, accept) -> prepared, or nil and a text. */
 static int prepare(lua_State *L)
 {
     struct vm *vm = vm_of(L);
@@ -125,7 +85,7 @@ static int prepare(lua_State *L)
     size_t scenario = (size_t)luaL_checkint(L, 1) - 1;
     const char *method = luaL_checkstring(L, 2), *url = luaL_checklstring(L, 3, &url_length);
     const char *lines = luaL_optlstring(L, 4, "", &lines_length), *name = luaL_checklstring(L, 5, &name_length);
-    const char *host = luaL_optstring(L, 6, NULL);
+    const char *host = luaL_optstring(L, 6, NULL), *accept = luaL_optstring(L, 7, NULL);
     luaL_argcheck(L, vm->pool && scenario < vm->scenario_count, 1, why);
     struct request **prepared = lua_newuserdata(L, sizeof *prepared);
     *prepared = NULL;
@@ -141,6 +101,7 @@ static int prepare(lua_State *L)
     if (options->proxy && options->version != HTTP_2)
         request_through_proxy(*prepared, options->proxy->authorization);
     (*prepared)->metrics = metrics_name(vm->metrics, scenario, name, name_length);
+    (*prepared)->accept = accept ? accept_new(accept) : NULL;
     return 1;
 }
 
@@ -150,7 +111,8 @@ static void submit(struct vu *vu, struct exchange *exchange, int64_t now)
 {
     exchange->started = exchange->intended = now;
     exchange->deadline = ns_after(now, exchange->deadline); /* a timeout until now */
-    ((struct name_metrics *)exchange->request->metrics)->started++;
+    if (!exchange->call || api_call_begin(exchange->call, exchange))
+        ((struct name_metrics *)exchange->request->metrics)->started++;
     pool_submit(vu->vm->pool, vu->client, exchange);
 }
 
@@ -169,19 +131,24 @@ void api_http_abandon(struct vu *vu)
         pool_recycle(vu->vm->pool, exchange);
         return;
     }
+    struct call *call = exchange->call;
     exchange->owner = NULL;
-    if (exchange->finished && !link_listed(&exchange->link)) /* reaped, and waiting to be delivered */
-        pool_recycle(vu->vm->pool, exchange);
-    else
+    exchange->call = NULL;
+    if (!exchange->finished || link_listed(&exchange->link)) {
         pool_cancel(vu->vm->pool, exchange, ERR_INTERRUPTED);
+        return;
+    }
+    if (call) /* reaped, and waiting to be delivered */
+        record_exchange(vu->vm->metrics, exchange, record_verdict(exchange), NULL);
+    pool_recycle(vu->vm->pool, exchange);
 }
 
 static void push_marks(lua_State *L, const struct exchange *exchange)
 {
     struct marks marks;
     memset(&marks, 0, sizeof marks); /* padding too: the bytes become a string */
-    marks.total = exchange->finished - exchange->started;
-    marks.blocked = exchange->assigned ? exchange->assigned - exchange->started : marks.total;
+    marks.total = exchange->finished - exchange->started + exchange->earlier;
+    marks.blocked = (exchange->assigned ? exchange->assigned : exchange->finished) - exchange->started;
     marks.dns = exchange->dns;
     marks.connect = exchange->connect;
     marks.tls = exchange->tls;
@@ -200,15 +167,28 @@ static void push_buf(lua_State *L, const struct buf *buf)
     lua_pushlstring(L, buf->length ? buf->data : "", buf->length);
 }
 
+/* What is wrong, in words; false when nothing is. */
+static void push_text(lua_State *L, const struct exchange *exchange, enum err verdict)
+{
+    if (!verdict)
+        lua_pushboolean(L, 0);
+    else if (!exchange->error)
+        lua_pushfstring(L, "status %d", exchange->status);
+    else
+        lua_pushfstring(L, exchange->text[0] ? "%s: %s" : "%s", err_text(exchange->error), exchange->text);
+}
+
+/* The results of core.send; the last ones only when there is something to say. */
 static int push_response(lua_State *L, const struct exchange *exchange)
 {
-    bool whole = !exchange->error, good = whole && accepted(exchange->status);
+    enum err verdict = record_verdict(exchange);
+    bool whole = !exchange->error, cookies = whole && exchange->notes & NOTE_COOKIE;
     lua_pushinteger(L, whole ? exchange->status : 0);
-    lua_pushboolean(L, good);
-    if (good)
-        lua_pushnil(L);
+    lua_pushboolean(L, !verdict);
+    if (verdict)
+        lua_pushstring(L, err_name(verdict));
     else
-        lua_pushstring(L, err_name(whole ? ERR_STATUS : exchange->error));
+        lua_pushnil(L);
     lua_pushnumber(L, (lua_Number)exchange->body_size);
     if (whole) {
         push_buf(L, &exchange->body);
@@ -218,13 +198,11 @@ static int push_response(lua_State *L, const struct exchange *exchange)
         lua_pushnil(L);
     }
     push_marks(L, exchange);
-    if (good)
+    if (!verdict && !cookies)
         return 7;
-    if (whole)
-        lua_pushfstring(L, "status %d", exchange->status);
-    else
-        lua_pushfstring(L, exchange->text[0] ? "%s: %s" : "%s", err_text(exchange->error), exchange->text);
-    return 8;
+    push_text(L, exchange, verdict);
+    lua_pushboolean(L, cookies);
+    return 9;
 }
 
 static int deliver(struct vu *vu, lua_State *L)
@@ -232,7 +210,10 @@ static int deliver(struct vu *vu, lua_State *L)
     struct exchange *exchange = vu->exchange;
     vu->exchange = NULL;
     int count = push_response(L, exchange);
-    pool_recycle(vu->vm->pool, exchange);
+    if (exchange->call)
+        api_call_hold(exchange->call, exchange);
+    else
+        pool_recycle(vu->vm->pool, exchange);
     return count;
 }
 
@@ -245,7 +226,7 @@ static int64_t timeout_argument(lua_State *L, int argument, const struct http_pl
     return ns_from_seconds(seconds);
 }
 
-/* send(prepared, lines, body, timeout); waits. The strings stay alive as arguments on the coroutine's stack. */
+/* send(prepared, lines, body, timeout, call); waits. The strings and the call stay alive as arguments on the coroutine's stack. */
 static int send_request(lua_State *L)
 {
     struct request **prepared = lua_touserdata(L, 1);
@@ -254,6 +235,7 @@ static int send_request(lua_State *L)
     size_t lines_length = 0, content_length = 0;
     const char *lines = luaL_optlstring(L, 2, NULL, &lines_length), *content = luaL_optlstring(L, 3, NULL, &content_length);
     int64_t timeout = timeout_argument(L, 4, &vu->scenario->plan->http);
+    struct call *call = api_call_argument(L, 5);
 
     struct exchange *exchange = pool_exchange(vu->vm->pool);
     exchange->request = request_hold(*prepared);
@@ -263,6 +245,8 @@ static int send_request(lua_State *L)
     exchange->content_length = content_length;
     exchange->deadline = timeout;
     exchange->max_body = vu->scenario->plan->http.max_body;
+    exchange->discard = vu->scenario->plan->http.discard_bodies;
+    exchange->call = call;
     exchange->owner = vu;
     vu->exchange = exchange;
     int64_t now = clock_ns();

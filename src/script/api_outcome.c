@@ -23,8 +23,8 @@ static int refuse_check(lua_State *L, const char *call, int count)
     return luaL_error(L, "%s(name, value, why) takes three arguments, not %d", call, count);
 }
 
-/* The counter of the name at index 1, found in a table of this state (upvalue 2), so that a check costs one lookup. */
-static struct check_metrics *find_check(lua_State *L)
+/* The counter of the name at index 1, found in a table of this state (upvalue 2). Lua keeps one copy of each text, and the table keeps it alive. */
+static struct check_metrics *look_up_check(lua_State *L)
 {
     lua_pushvalue(L, 1);
     lua_rawget(L, lua_upvalueindex(2));
@@ -39,6 +39,21 @@ static struct check_metrics *find_check(lua_State *L)
         lua_pushvalue(L, 1);
         lua_pushlightuserdata(L, counter);
         lua_rawset(L, lua_upvalueindex(2));
+    }
+    return counter;
+}
+
+/* The same, in most cases by the address of the name. */
+static struct check_metrics *find_check(lua_State *L, struct vm *vm)
+{
+    const char *name = lua_tostring(L, 1);
+    size_t slot = ((uintptr_t)name >> 4) % VM_CHECKS;
+    if (vm->checks[slot].name == name)
+        return vm->checks[slot].counter;
+    struct check_metrics *counter = look_up_check(L);
+    if (strcmp(counter->name, NAMES_OTHER)) {
+        vm->checks[slot].name = name;
+        vm->checks[slot].counter = counter;
     }
     return counter;
 }
@@ -59,9 +74,10 @@ static const char *reason(lua_State *L)
 static bool count_check(lua_State *L, const char *call)
 {
     int count = lua_gettop(L);
-    if (count < 2 || count > 3 || lua_type(L, 1) != LUA_TSTRING || !vm_of(L)->running)
+    struct vm *vm = vm_of(L);
+    if (count < 2 || count > 3 || lua_type(L, 1) != LUA_TSTRING || !vm->running)
         refuse_check(L, call, count);
-    struct check_metrics *counter = find_check(L);
+    struct check_metrics *counter = find_check(L, vm);
     if (lua_toboolean(L, 2)) {
         counter->passes++;
         return true;
@@ -77,7 +93,8 @@ static bool count_check(lua_State *L, const char *call)
 static int check(lua_State *L)
 {
     count_check(L, "check");
-    lua_settop(L, 2);
+    if (lua_gettop(L) > 2)
+        lua_settop(L, 2);
     return 1;
 }
 
@@ -128,10 +145,13 @@ static int scenario(lua_State *L)
     if (!vu)
         return 0;
     lua_pushinteger(L, (lua_Integer)vu->scenario_index + 1);
-    return 1;
+    if (!vu->has_state)
+        return 1;
+    vu_push_state(vu, L, false);
+    return 2;
 }
 
-/* `user` */
+/* `user`: what it is made of, and behind that the fields that Lua knows */
 
 static struct vu *check_user(lua_State *L)
 {
@@ -139,6 +159,17 @@ static struct vu *check_user(lua_State *L)
     if (!*handle)
         luaL_error(L, "this user has ended");
     return *handle;
+}
+
+/* Calls what core.user_fields has been given, with the arguments on the stack. */
+static int call_lua(lua_State *L, const char *function, int arguments)
+{
+    luaL_getmetatable(L, USER_TYPE);
+    lua_getfield(L, -1, function);
+    lua_insert(L, 1);
+    lua_pop(L, 1);
+    lua_call(L, arguments, 1);
+    return 1;
 }
 
 static int user_index(lua_State *L)
@@ -158,7 +189,7 @@ static int user_index(lua_State *L)
     else if (!strcmp(key, "scenario"))
         lua_pushstring(L, vu->scenario->plan->name);
     else
-        return luaL_error(L, "user has no field `%s`; your own values belong into user.vars, as user.vars.%s", key, key);
+        return call_lua(L, "read", 2);
     return 1;
 }
 
@@ -169,7 +200,7 @@ static int user_newindex(lua_State *L)
         lua_setfenv(L, 1);
         return 0;
     }
-    return luaL_error(L, "user.%s cannot be assigned; use user.vars.%s", key ? key : "?", key ? key : "?");
+    return call_lua(L, "write", 3);
 }
 
 static int user_text(lua_State *L)
@@ -182,16 +213,44 @@ static int user_text(lua_State *L)
     return 1;
 }
 
+/* user_fields(read, write): the functions for all further fields, called as __index and __newindex are. */
+static int user_fields(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    lua_settop(L, 2);
+    luaL_newmetatable(L, USER_TYPE);
+    lua_insert(L, 1);
+    lua_setfield(L, 1, "write");
+    lua_setfield(L, 1, "read");
+    return 0;
+}
+
+/* state(user, make) -> the table in which Lua keeps what is the user's own, or nil when it has none. Without arguments that of the running user, made when needed. */
+static int state(lua_State *L)
+{
+    struct vu *vu = lua_gettop(L) ? check_user(L) : vu_running(L);
+    if (!vu)
+        return luaL_error(L, "no user runs");
+    vu_push_state(vu, L, lua_gettop(L) ? lua_toboolean(L, 2) : true);
+    return 1;
+}
+
 struct vu **api_user_new(lua_State *L, struct vu *vu)
 {
     struct vu **handle = lua_newuserdata(L, sizeof *handle);
     *handle = vu;
-    if (luaL_newmetatable(L, USER_TYPE)) {
+    luaL_newmetatable(L, USER_TYPE);
+    lua_getfield(L, -1, "__index");
+    if (lua_isnil(L, -1)) {
         static const luaL_Reg methods[] = { { "__index", user_index }, { "__newindex", user_newindex }, { "__tostring", user_text }, { NULL, NULL } };
+        lua_pop(L, 1);
         luaL_register(L, NULL, methods);
         lua_pushboolean(L, 0);
         lua_setfield(L, -2, "__metatable");
+        lua_pushnil(L);
     }
+    lua_pop(L, 1);
     lua_setmetatable(L, -2);
     lua_newtable(L);
     lua_setfenv(L, -2);
@@ -238,7 +297,8 @@ static void push_check(lua_State *L, lua_CFunction function)
 void api_outcome_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "fail", fail }, { "stop_user", stop_user }, { "stop_run", stop_run }, { "scenario", scenario }, { NULL, NULL },
+        { "fail", fail }, { "stop_user", stop_user }, { "stop_run", stop_run }, { "scenario", scenario },
+        { "state", state }, { "user_fields", user_fields }, { NULL, NULL },
     };
     api_register(L, functions);
     lua_newtable(L); /* core, counters by name */

@@ -10,7 +10,9 @@
 
 struct http_plan {
     int64_t timeout; /* ns, from the call to the last byte */
-    size_t max_body; /* bytes */
+    size_t max_body; /* bytes, before and after decoding */
+    bool decode;         /* content codings are removed */
+    bool discard_bodies; /* bodies of responses are not kept */
     bool expects_tls; /* the target is https */
     struct client_options client;
     struct tls_options tls; /* of client.tls */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "http/decode.h"
 #include "script/api.h"
 #include "script/embedded.h"
 #include "script/results.h"
@@ -100,6 +101,7 @@ struct vm *vm_new(enum vm_role role)
     vm->command = LUA_NOREF;
     link_init(&vm->ready);
     link_init(&vm->yielded);
+    link_init(&vm->calls);
     vm->L = luaL_newstate();
     if (!vm->L || lua_cpcall(vm->L, open_state, vm)) {
         fprintf(stderr, "luabench: a Lua state cannot be made: %s\n", vm->L ? lua_tostring(vm->L, -1) : "out of memory");
@@ -113,6 +115,8 @@ void vm_free(struct vm *vm)
     if (!vm)
         return;
     lua_close(vm->L);
+    if (vm->decoder)
+        decoder_free(vm->decoder);
     hist_free(&vm->lag);
     for (size_t i = 0; i < vm->scenario_count && vm->scenarios; i++)
         counts_free(&vm->scenarios[i].connections);

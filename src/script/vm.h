@@ -17,12 +17,15 @@
 #include "net/loop.h"
 #include "script/plan.h"
 
+struct decoder;
 struct lua_State;
 struct vu;
 struct results;
 struct live_state;
 
 enum vm_role { VM_CONTROL, VM_WORKER };
+
+enum { VM_CHECKS = 64 };
 
 /* A line of a script's on its way to the terminal; `once`: to be shown only the first time, over all workers. */
 typedef void vm_log(void *context, const char *text, size_t length, bool once);
@@ -45,8 +48,14 @@ struct vm {
     struct loop *loop;
     struct pool *pool;
     struct metrics *metrics;
+    struct {
+        const char *name; /* of a Lua string that is anchored for good: its address stands for the text */
+        struct check_metrics *counter;
+    } checks[VM_CHECKS];     /* the counters used last, by address of the name */
     struct vm_scenario *scenarios;
     size_t scenario_count;
+    struct decoder *decoder; /* of bodies; NULL until needed */
+    struct link calls;       /* calls of http.* that hold an answer back (script/api_call.c) */
     struct hist lag;         /* ns by which sleeping users were woken late */
     struct link ready;       /* users that can be resumed */
     struct link yielded;     /* users whose iteration ended without waiting: ready after the next poll */

@@ -14,7 +14,14 @@ struct ending_object {
     enum ending ending;
 };
 
-/* Anchors: the table keeps the coroutine of slot n at 2n + 1 and the object `user` at 2n + 2. */
+/* Anchors: the table keeps of the user in slot n the coroutine, the object `user` and its state at these indices. */
+
+enum { PER_USER = 3, ANCHOR_COROUTINE = 1, ANCHOR_USER, ANCHOR_STATE };
+
+static int anchor_of(const struct vu *vu, int which)
+{
+    return (int)(PER_USER * vu->slot) + which;
+}
 
 static unsigned take_slot(struct vm *vm)
 {
@@ -25,25 +32,48 @@ static unsigned take_slot(struct vm *vm)
 }
 
 /* Anchors the value on top of the main stack, and pops it. */
-static void anchor(struct vm *vm, unsigned index)
+static void anchor(struct vu *vu, int which)
 {
-    lua_rawgeti(vm->L, LUA_REGISTRYINDEX, vm->anchors);
-    lua_insert(vm->L, -2);
-    lua_rawseti(vm->L, -2, (int)index);
-    lua_pop(vm->L, 1);
+    lua_State *L = vu->vm->L;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vu->vm->anchors);
+    lua_insert(L, -2);
+    lua_rawseti(L, -2, anchor_of(vu, which));
+    lua_pop(L, 1);
 }
 
 static void make_coroutine(struct vu *vu)
 {
     vu->co = lua_newthread(vu->vm->L);
-    anchor(vu->vm, 2 * vu->slot + 1);
+    anchor(vu, ANCHOR_COROUTINE);
 }
 
-static void push_user(struct vu *vu, lua_State *L)
+static void push_anchored(const struct vu *vu, lua_State *L, int which)
 {
     lua_rawgeti(L, LUA_REGISTRYINDEX, vu->vm->anchors);
-    lua_rawgeti(L, -1, (int)(2 * vu->slot + 2));
+    lua_rawgeti(L, -1, anchor_of(vu, which));
     lua_remove(L, -2);
+}
+
+void vu_push_state(struct vu *vu, lua_State *L, bool make)
+{
+    if (vu->has_state) {
+        push_anchored(vu, L, ANCHOR_STATE);
+    } else if (make) {
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_xmove(L, vu->vm->L, 1);
+        anchor(vu, ANCHOR_STATE);
+        vu->has_state = true;
+    } else {
+        lua_pushnil(L);
+    }
+}
+
+void vu_clear_state(struct vu *vu)
+{
+    lua_pushnil(vu->vm->L);
+    anchor(vu, ANCHOR_STATE);
+    vu->has_state = false;
 }
 
 static void on_timer(struct timer *timer)
@@ -71,7 +101,7 @@ struct vu *vu_new(struct vm *vm, size_t scenario, uint64_t id)
     vu->client = client_new(vm->pool, &vu->scenario->client_options, &vu->scenario->connections);
     make_coroutine(vu);
     vu->handle = api_user_new(vm->L, vu);
-    anchor(vm, 2 * vu->slot + 2);
+    anchor(vu, ANCHOR_USER);
     return vu;
 }
 
@@ -79,9 +109,10 @@ void vu_free(struct vu *vu)
 {
     struct vm *vm = vu->vm;
     *vu->handle = NULL;
-    for (unsigned i = 1; i <= 2; i++) {
+    api_call_settle_all(vu);
+    for (int which = 1; which <= PER_USER; which++) {
         lua_pushnil(vm->L);
-        anchor(vm, 2 * vu->slot + i);
+        anchor(vu, which);
     }
     vm->free_slots[vm->free_slot_count++] = vu->slot;
     timers_remove(&vm->loop->timers, &vu->timer);
@@ -111,7 +142,7 @@ void vu_begin(struct vu *vu, uint64_t sequence, int64_t due)
     vu->waited = false;
     vu->running = true;
     lua_rawgeti(vu->co, LUA_REGISTRYINDEX, vu->scenario->run);
-    push_user(vu, vu->co);
+    push_anchored(vu, vu->co, ANCHOR_USER);
     lua_pushnil(vu->co); /* shared: what setup() returned */
     vu_ready(vu);
 }
@@ -169,6 +200,7 @@ void vu_abandon(struct vu *vu)
     timers_clear(&vu->timer);
     if (vu->exchange)
         api_http_abandon(vu);
+    api_call_settle_all(vu);
     vu->deliver = NULL;
     vu->running = false;
 }

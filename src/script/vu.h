@@ -45,6 +45,7 @@ struct vu {
     struct exchange *exchange;
     int (*deliver)(struct vu *, struct lua_State *); /* pushes the results of the call that waited; NULL: none */
     bool waited;       /* something was waited for in this iteration */
+    bool has_state;    /* Lua keeps something of it: vu_push_state */
     bool pacing;       /* it is in pace() */
     bool unsent;       /* the exchange is held back because connects failed */
 
@@ -52,6 +53,7 @@ struct vu {
     unsigned iteration_failures; /* in a row; for the owner */
     int64_t connect_after;       /* ns: no new request before, after failed connects */
     bool running;                /* an iteration has begun and not ended */
+
 };
 
 struct vu *vu_new(struct vm *vm, size_t scenario, uint64_t id);
@@ -71,6 +73,11 @@ void vu_ready(struct vu *vu);
 void vu_rest(struct vu *vu, int64_t until);
 
 /* For the functions of api_*.c. */
+
+/* Pushes the table in which Lua keeps what is the user's own (cookies, headers); without one nil, or with `make` a new one. */
+void vu_push_state(struct vu *vu, struct lua_State *L, bool make);
+/* Forgets that table: a new visitor begins. */
+void vu_clear_state(struct vu *vu);
 
 /* The running user, if `L` is its coroutine and may wait; otherwise raises an error that says why not. */
 struct vu *vu_that_waits(struct lua_State *L);

@@ -12,11 +12,17 @@ function stub.install()
   local core = { VERSION = "9.9.9", root = "tests/lua/no-such-share", calls = {}, written = { "", "" }, json_null = dkjson.null }
   local function record(name, ...) core.calls[#core.calls + 1] = { name, ... } end
 
-  -- the user that runs: its scenario, and its own headers
+  -- the user that runs: its scenario, and its state when it has one
   core.user = nil
   function core.scenario()
-    if core.user then return core.user.scenario, core.user.headers end
+    if core.user then return core.user.scenario, core.user.state end
   end
+  function core.state(user, make)
+    user = user or core.user
+    if make ~= false and not user.state then user.state = {} end
+    return user.state
+  end
+  function core.user_fields(read, write) core.user_read, core.user_write = read, write end
 
   -- the engine's own check has tests of its own
   function core.check_url(url)

@@ -109,14 +109,14 @@ describe("headers", function()
   end)
   it("of the scenario hold for all, and the request beats the user, who beats the scenario", function()
     start { target = "http://h", headers = { a = { "A", "scenario" }, b = { "B", "scenario" }, c = { "C", "scenario" }, accept = false } }
-    core.user.headers = { b = "user", c = "user" }
+    core.user.state = { headers = { b = "user", c = "user" } }
     local prepared, lines = sent(function() http.get("/x", { headers = { C = "request" } }) end)
     assert.equal("A: scenario\r\nb: user\r\nC: request\r\nUser-Agent: luabench/9.9.9\r\n", prepared.lines)
     assert.is_nil(lines)
   end)
   it("of the user go with requests that have none", function()
     http.get("/x")
-    core.user.headers = { Authorization = "Bearer 1" }
+    core.user.state = { headers = { Authorization = "Bearer 1" } }
     local _, lines = sent(function() http.get("/x") end)
     assert.equal("Authorization: Bearer 1\r\n", lines)
   end)
