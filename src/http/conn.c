@@ -90,11 +90,14 @@ static void lose(struct conn *conn, enum err error, const char *text)
 {
     struct endpoint *endpoint = conn->endpoint;
     struct link unfinished;
+    char words[sizeof conn->first->text] = ""; /* the text may go with the transport */
+    if (text)
+        snprintf(words, sizeof words, "%s", text);
     link_init(&unfinished);
     conn_drop(conn, error, &unfinished);
     if (!list_empty(&conn->codec->returned))
         take_back(conn);
-    endpoint_lost(endpoint, &unfinished, error ? error : ERR_CLOSED, text ? text : conn->codec->farewell);
+    endpoint_lost(endpoint, &unfinished, error ? error : ERR_CLOSED, text ? words : conn->codec->farewell);
     endpoint_serve(endpoint);
 }
 

@@ -17,7 +17,7 @@ enum { TLS_HTTP1 = 1, TLS_HTTP2 = 2 };
 struct tls_options {
     bool insecure;       /* whatever certificate the server has is taken */
     bool resume;         /* sessions are resumed */
-    int min_version, max_version; /* 10, 11, 12, 13 for TLS 1.0 to 1.3; 0: what OpenSSL allows */
+    int min_version, max_version; /* 10, 11, 12, 13 for TLS 1.0 to 1.3; 0: 1.2, and the newest */
     const char *ca;      /* PEM file of the authorities that are trusted instead of the system's; NULL: those */
     const char *cert;    /* PEM file with the client's certificate and its chain; NULL: none */
     const char *key;     /* PEM file with its key; NULL: it is in the same file */

@@ -85,12 +85,10 @@ static bool set_versions(struct tls_context *context)
 {
     static const int numbers[] = { [10] = TLS1_VERSION, [11] = TLS1_1_VERSION, [12] = TLS1_2_VERSION, [13] = TLS1_3_VERSION };
     const struct tls_options *options = context->options;
-    int least = options->min_version, most = options->max_version;
-    if (least && least < 12)
+    int most = options->max_version, least = options->min_version ? options->min_version : most && most < 12 ? most : 12;
+    if (least < 12)
         SSL_CTX_set_security_level(context->ssl, 0); /* above 0, OpenSSL allows TLS 1.2 and 1.3 alone */
-    if (most && most < 12)
-        SSL_CTX_set_security_level(context->ssl, 0);
-    if ((!least || SSL_CTX_set_min_proto_version(context->ssl, numbers[least])) && (!most || SSL_CTX_set_max_proto_version(context->ssl, numbers[most])))
+    if (SSL_CTX_set_min_proto_version(context->ssl, numbers[least]) && (!most || SSL_CTX_set_max_proto_version(context->ssl, numbers[most])))
         return true;
     return refuse(context, "min_tls, max_tls: OpenSSL does not have these versions (OpenSSL: %s)", tls_reason());
 }
