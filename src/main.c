@@ -7,9 +7,20 @@
 
 enum { LOADING_SECONDS = 10 };
 
-static int serve(const struct command *command)
+static int serve(const struct serve_plan *plan)
 {
-    struct serve_options options = { .host = command->host, .port = command->port, .threads = command->threads };
+    struct serve_options options = {
+        .host = plan->host,
+        .port = plan->port,
+        .threads = plan->threads,
+        .http = plan->http,
+        .tls = plan->tls,
+        .cert_out = plan->cert_out,
+        .goaway_after = plan->goaway_after,
+        .streams = plan->streams,
+        .window = plan->window,
+        .read_rate = plan->read_rate,
+    };
     return serve_run(&options);
 }
 
@@ -26,7 +37,7 @@ int main(int argc, char **argv)
     case ACTION_RUN: status = runner_run(control, &command.plan, argc, argv); break;
     case ACTION_SERVE:
         runner_loaded();
-        status = serve(&command);
+        status = serve(&command.serve);
         break;
     default: status = command.status;
     }

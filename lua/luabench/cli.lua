@@ -36,6 +36,25 @@ function READERS.port(text)
   return nil, show(text) .. " is not a port; one is a number from 0 to 65535"
 end
 
+-- A setting of HTTP/2 (RFC 9113 6.5.2), which may be 0.
+function READERS.limit(text)
+  local limit = units.count(text, 0)
+  if limit and limit < 2 ^ 32 then return limit end
+  return nil, show(text) .. " is not a limit; one is a number from 0 to 4294967295"
+end
+
+function READERS.window(text)
+  local size, why = units.size(text)
+  if size and size >= 2 ^ 31 then return nil, show(text) .. " is too large for a window; the largest is 2147483647" end
+  return size, why
+end
+
+function READERS.rate_of_bytes(text)
+  local size, why = units.size(text)
+  if size == 0 then return nil, "it must be more than 0" end
+  return size, why
+end
+
 local STANDARD = { get = true, head = true, post = true, put = true, patch = true, delete = true, options = true, trace = true }
 
 function READERS.method(text)
@@ -66,6 +85,17 @@ function READERS.pair(text)
   local name, value = text:match("^([^=%s]+)=(.*)$")
   if not name then return nil, show(text) .. " is not NAME=VALUE" end
   return { name, value }
+end
+
+function READERS.variable(text)
+  if text:find("^[%a_][%w_]*$") or text:find("^[%a_][%w_]*=") then return text end
+  return nil, show(text) .. " is neither NAME nor NAME=VALUE"
+end
+
+function READERS.seed(text)
+  local number = text:find("^%d+$") and tonumber(text)
+  if number and number <= 2 ^ 53 then return number end
+  return nil, show(text) .. " is not a seed; one is a whole number from 0 to 9007199254740992"
 end
 
 function READERS.url(text)
@@ -164,7 +194,9 @@ local function join_values(words, index)
   while i <= #words do
     local word = words[i]
     local row = index[word]
-    if row and row[4] and words[i + 1] then
+    if row and row.bare then
+      joined[#joined + 1] = row[3] .. "=" .. row.bare
+    elseif row and row[4] and words[i + 1] then
       joined[#joined + 1] = row[3] .. "=" .. words[i + 1]
       i = i + 1
     else
@@ -215,7 +247,7 @@ local function split_args(argv, index)
   while i <= #argv and argv[i] ~= "--" do
     own[#own + 1] = argv[i]
     local row = index[argv[i]]
-    if row and row[4] and argv[i + 1] then
+    if row and row[4] and not row.bare and argv[i + 1] then
       own[#own + 1] = argv[i + 1]
       i = i + 1
     end
@@ -237,6 +269,7 @@ end
 function cli.parse_serve(argv)
   local values = parse(flags.serve, argv)
   if values.words[1] then errors.usage("serve takes no argument %s; luabench serve --help shows its options", show(values.words[1])) end
+  if values.cert_out and not values.tls then errors.usage("--cert-out writes the certificate of --tls, and there is none without it") end
   return values
 end
 
@@ -258,7 +291,7 @@ end
 
 -- "  -c, --users N    text", the text in a column of its own.
 local function option_line(row)
-  local left = "  " .. (row[2] and row[2] .. ", " or "    ") .. row[3] .. (row[4] and " " .. row[4] or "")
+  local left = "  " .. (row[2] and row[2] .. ", " or "    ") .. row[3] .. (row.bare and row[4] or row[4] and " " .. row[4] or "")
   local text = wrap(row[5], WIDTH - COLUMN, COLUMN)
   if #left > COLUMN - 2 then return left .. "\n" .. (" "):rep(COLUMN) .. text end
   return left .. (" "):rep(COLUMN - #left) .. text

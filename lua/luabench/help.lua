@@ -11,7 +11,7 @@ luabench: load tests for HTTP servers, written in Lua
   luabench SCRIPT.lua URL [options]         the same against another target
   luabench URL [options]                    no script: one URL again and again
   luabench PLAN [options]                   a ready-made plan, by its name
-  luabench serve [--port N]                 a server to try things against
+  luabench serve [--port N] [--tls]         a server to try things against
 
 %s
 
@@ -25,10 +25,11 @@ Exit status:
 ]]
 
 local SERVE = [[
-luabench serve: a small, fast HTTP server to try things against
+luabench serve: a small, fast server to try things against: HTTP/1.1 and HTTP/2
 
   /hello  /echo  /fibonacci/N  /delay/MS  /status/CODE  /bytes/N
-  /chunked/N/SIZE
+  /chunked/N/SIZE; faults: /reject  /reset/CODE  /close  /goaway  /streams/N
+  /window/N
 
 %s
 ]]

@@ -47,7 +47,7 @@ static void put_framing(struct buf *out, const struct incoming *incoming)
         return;
     if (!answer->piece) {
         put(out, "Content-Length: ");
-        put_number(out, answer->content.length);
+        put_number(out, answer->content.length + (answer->end != ANSWER_WHOLE));
         put(out, "\r\n");
     } else if (incoming->minor_version) {
         put(out, "Transfer-Encoding: chunked\r\n");

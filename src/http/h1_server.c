@@ -371,7 +371,7 @@ static void finish(struct h1_server *h1)
 void h1_server_answer(struct h1_server *h1)
 {
     struct incoming *incoming = &h1->incoming;
-    if (incoming->answer.piece && !incoming->minor_version)
+    if ((incoming->answer.piece && !incoming->minor_version) || incoming->answer.end != ANSWER_WHOLE)
         incoming->keep_alive = false; /* the end of the connection ends the content */
     h1_answer_begin(&h1->writer, incoming);
     h1->state = CONTENT;

@@ -52,7 +52,8 @@ static ssize_t read_content(nghttp2_session *session, int32_t id, uint8_t *buffe
     uint64_t left = content_left(stream);
     size_t piece = stream->incoming.answer.piece, most = piece ? piece - (size_t)(stream->position % piece) : room;
     size_t length = most < room ? most : room;
-    *flags = NGHTTP2_DATA_FLAG_NO_COPY | (left <= length ? (unsigned)NGHTTP2_DATA_FLAG_EOF : 0);
+    unsigned last = stream->incoming.answer.end == ANSWER_WHOLE ? NGHTTP2_DATA_FLAG_EOF : NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+    *flags = NGHTTP2_DATA_FLAG_NO_COPY | (left <= length ? last : 0);
     return (ssize_t)(left < length ? left : length);
 }
 
@@ -75,14 +76,16 @@ static int send_content(nghttp2_session *session, nghttp2_frame *frame, const ui
     return h2_out_full(&h2->out) ? NGHTTP2_ERR_PAUSE : 0;
 }
 
-/* An answer that is complete before its request ends the request (RFC 9113 8.1). */
+/* An answer that is complete before its request ends the request (RFC 9113 8.1). One that is to be reset is reset behind its last byte. */
 static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void *user_data)
 {
     (void)user_data;
-    if ((frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) || !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
+    if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA)
         return 0;
     const struct h2_stream *stream = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
-    if (stream && !stream->whole)
+    if (stream && stream->incoming.answer.end == ANSWER_RESET && !content_left(stream))
+        nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, stream->incoming.answer.code);
+    else if (stream && !stream->whole && frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
         nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
     return 0;
 }
@@ -101,7 +104,7 @@ void h2_answer_begin(struct h2_server *h2, struct h2_stream *stream)
     struct head head = { .count = 0 };
     char status[MOST_DIGITS], length[MOST_DIGITS];
     snprintf(status, sizeof status, "%d", answer->status);
-    snprintf(length, sizeof length, "%llu", (unsigned long long)answer->content.length);
+    snprintf(length, sizeof length, "%llu", (unsigned long long)answer->content.length + (answer->end != ANSWER_WHOLE));
     add(&head, text(":status"), text(status));
     add(&head, text("server"), text("luabench"));
     if (answer->type.length)

@@ -31,6 +31,9 @@ struct content {
     uint64_t length;
 };
 
+/* How an answer ends. A faulty server announces one byte more than it sends: then the connection is to be closed, or over HTTP/2 the stream is reset. */
+enum answer_end { ANSWER_WHOLE, ANSWER_CUT, ANSWER_RESET };
+
 struct answer {
     int status;             /* 200..599; 0: not answered yet */
     struct slice type;      /* Content-Type; length 0: none */
@@ -38,6 +41,8 @@ struct answer {
     struct content content; /* empty with 204 and 304 */
     size_t piece;           /* not 0: the length is not announced, and the content sent in pieces of this size, of which it is a multiple */
     int64_t delay;          /* ns that the answer is to be held back */
+    enum answer_end end;    /* of a content that is not empty, without pieces */
+    uint32_t code;          /* ANSWER_RESET: of RST_STREAM */
 };
 
 struct incoming {

@@ -135,9 +135,7 @@ const char *command_read(lua_State *L, struct command *command)
         wrong = read_plan(L, &command->plan);
     } else if (!strcmp(action, "serve")) {
         command->action = ACTION_SERVE;
-        command->host = field_text(L, "host", "127.0.0.1");
-        command->port = (int)field_number(L, "port", 8080);
-        command->threads = (int)field_number(L, "threads", 1);
+        serve_plan_read(L, &command->serve);
     } else if (!strcmp(action, "exit")) {
         command->status = (int)field_number(L, "status", 0);
     } else {
@@ -165,6 +163,6 @@ void command_free(struct command *command)
         http_plan_free(&command->plan.scenarios[i].http);
     }
     free(command->plan.scenarios);
-    free(command->host);
+    serve_plan_free(&command->serve);
     *command = (struct command){ 0 };
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "script/plan_http.h"
+#include "script/plan_serve.h"
 
 #define NO_LIMIT UINT64_MAX
 
@@ -58,9 +59,8 @@ enum action { ACTION_EXIT, ACTION_SERVE, ACTION_RUN };
 struct command {
     enum action action;
     int status; /* ACTION_EXIT: the exit status */
-    char *host; /* ACTION_SERVE; owned */
-    int port, threads;
-    struct plan plan; /* ACTION_RUN */
+    struct serve_plan serve; /* ACTION_SERVE */
+    struct plan plan;        /* ACTION_RUN */
 };
 
 struct lua_State;

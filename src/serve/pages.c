@@ -8,11 +8,13 @@
 static const uint64_t max_content = UINT64_C(1) << 30;
 static const uint64_t max_fibonacci = 50;
 static const int64_t max_delay = 600 * NS_PER_SECOND;
+static const uint64_t max_window = (UINT64_C(1) << 31) - 1; /* RFC 9113 6.5.2 */
 
 /* A request on its way through its page. */
 struct call {
     struct pages *pages;
     struct incoming *incoming;
+    struct fault *fault;
     struct slice rest; /* of the path, behind the page's name: "" or "/..." */
 };
 
@@ -204,6 +206,93 @@ static bool page_chunked(struct call *call)
     return true;
 }
 
+/* Faults */
+
+static void fail_with(struct call *call, enum fault_kind kind, uint64_t number)
+{
+    call->fault->kind = kind;
+    call->fault->number = (uint32_t)number;
+}
+
+/* The rest of the path is empty, or the number of bytes that the answer has before it breaks off. */
+static bool take_cut(struct call *call, enum answer_end end, uint64_t code)
+{
+    uint64_t length;
+    if (!call->rest.length)
+        return true;
+    if (!take_size(&call->rest, max_content, &length) || call->rest.length || !length)
+        return false;
+    answer_pattern(call->incoming, length, 0);
+    call->incoming->answer.end = end;
+    call->incoming->answer.code = (uint32_t)code;
+    return true;
+}
+
+static bool page_reset(struct call *call)
+{
+    uint64_t code;
+    if (!take_number(&call->rest, UINT32_MAX, &code) || !take_cut(call, ANSWER_RESET, code))
+        return false;
+    fail_with(call, FAULT_RESET, code);
+    return true;
+}
+
+static bool page_close(struct call *call)
+{
+    if (!take_cut(call, ANSWER_CUT, 0))
+        return false;
+    fail_with(call, FAULT_CLOSE, 0);
+    return true;
+}
+
+static bool page_goaway(struct call *call)
+{
+    uint64_t code = 0;
+    if (call->rest.length && (!take_number(&call->rest, UINT32_MAX, &code) || call->rest.length))
+        return false;
+    fail_with(call, FAULT_GOAWAY, code);
+    buf_printf(&call->incoming->text, "no further requests on this connection\n");
+    answer_text(call->incoming, 200);
+    return true;
+}
+
+/* A limit, and for how many milliseconds it holds. */
+static bool limit(struct call *call, enum fault_kind kind, uint64_t number)
+{
+    uint64_t ms = 0;
+    if (call->rest.length && (!take_number(&call->rest, (uint64_t)(max_delay / NS_PER_MS), &ms) || call->rest.length))
+        return false;
+    fail_with(call, kind, number);
+    call->fault->lasts = (int64_t)ms * NS_PER_MS;
+    buf_printf(&call->incoming->text, "%" PRIu64 "\n", number);
+    answer_text(call->incoming, 200);
+    return true;
+}
+
+static bool page_streams(struct call *call)
+{
+    uint64_t number;
+    return take_number(&call->rest, UINT32_MAX, &number) && limit(call, FAULT_STREAMS, number);
+}
+
+static bool page_window(struct call *call)
+{
+    uint64_t number;
+    return take_size(&call->rest, max_window, &number) && limit(call, FAULT_WINDOW, number);
+}
+
+/* A request without a body; one with a body is refused before that comes. */
+static bool page_reject(struct call *call)
+{
+    if (call->rest.length)
+        return false;
+    buf_printf(&call->incoming->text, "413 %s\n", status_reason(413));
+    answer_text(call->incoming, 413);
+    return true;
+}
+
+/* The table */
+
 static bool page_root(struct call *call);
 static bool page_requests(struct call *call);
 
@@ -216,6 +305,12 @@ static const struct page pages_by_name[] = {
     { "status", "/status/CODE      this status, 200 to 599; any method", .any_method = true, .answer = page_status },
     { "bytes", "/bytes/N          N bytes, up to 1G; k, M and G are powers of 1024", .answer = page_bytes },
     { "chunked", "/chunked/N/SIZE   N chunks of SIZE bytes, together up to 1G", .answer = page_chunked },
+    { "reject", "/reject           413, before the body has come; any method", .any_method = true, .answer = page_reject },
+    { "reset", "/reset/CODE[/N]   a reset instead of an answer, or after N bytes of one; any method", .any_method = true, .answer = page_reset },
+    { "close", "/close[/N]        the end of the connection instead of an answer, or after N bytes of one; any method", .any_method = true, .answer = page_close },
+    { "goaway", "/goaway[/CODE]    the connection takes no further requests", .answer = page_goaway },
+    { "streams", "/streams/N[/MS]   HTTP/2: at most N streams on this connection from now on, or for MS milliseconds", .answer = page_streams },
+    { "window", "/window/N[/MS]    HTTP/2: windows of N bytes on this connection likewise", .answer = page_window },
     { "requests", "/requests[/NAME]  how many requests were answered so far, or only those of /NAME, \"other\" and \"refused\" ones; these are not counted", .uncounted = true, .answer = page_requests },
 };
 /* Where the others are counted. */
@@ -293,11 +388,13 @@ static const struct page *find_page(struct slice path, struct slice *rest)
     return NULL;
 }
 
-bool pages_want_body(const struct incoming *incoming)
+void pages_prepare(struct incoming *incoming)
 {
     struct slice rest;
     const struct page *page = find_page(incoming->path, &rest);
-    return page && page->answer == page_echo;
+    incoming->keep_body = page && page->answer == page_echo;
+    if (page && page->answer == page_reject)
+        incoming->max_body = 0;
 }
 
 static void not_found(struct incoming *incoming)
@@ -324,9 +421,9 @@ static void allow(struct incoming *incoming, const char *lines)
     answer_text(incoming, 405);
 }
 
-void pages_answer(struct pages *pages, struct incoming *incoming)
+void pages_answer(struct pages *pages, struct incoming *incoming, struct fault *fault)
 {
-    struct call call = { .pages = pages, .incoming = incoming };
+    struct call call = { .pages = pages, .incoming = incoming, .fault = fault };
     const struct page *page = find_page(incoming->path, &call.rest);
     incoming->page = page ? page : &other_page;
     if (slice_is(incoming->path, "*") && slice_is(incoming->method, "OPTIONS"))
@@ -345,7 +442,7 @@ void pages_refuse(struct incoming *incoming)
     buf_clear(&incoming->text, SIZE_MAX);
     buf_printf(&incoming->text, "%d %s: %s\n", status, status_reason(status), incoming->why);
     answer_text(incoming, status);
-    incoming->page = &refused_page;
+    incoming->page = incoming->max_body ? &refused_page : find_page(incoming->path, &(struct slice){ 0 }); /* /reject alone allows none */
 }
 
 void pages_count(struct pages *pages, const struct incoming *incoming)

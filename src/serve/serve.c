@@ -20,6 +20,7 @@ struct thread {
 
 /* Everything of one run of serve_run. */
 struct group {
+    struct manners manners;
     struct thread *threads;
     struct tally *tallies;
     int *sockets;
@@ -44,7 +45,7 @@ static bool start_threads(struct group *group)
 {
     for (; group->made < group->count; group->made++) {
         struct server *server = &group->threads[group->made].server;
-        if (!server_init(server, group->sockets[group->made], group->tallies, group->made, group->count, &group->stopping))
+        if (!server_init(server, group->sockets[group->made], &group->manners, group->tallies, group->made, group->count, &group->stopping))
             return complain(errno);
     }
     for (; group->running < group->count; group->running++) {
@@ -69,10 +70,10 @@ static void stop_threads(struct group *group)
         close(group->sockets[i]);
 }
 
-static void announce(const char *host, int port)
+static void announce(const struct group *group, const char *host, int port)
 {
     bool bare = strchr(host, ':');
-    printf("luabench serve: listening on http://%s%s%s:%d\n", bare ? "[" : "", host, bare ? "]" : "", port);
+    printf("luabench serve: listening on http%s://%s%s%s:%d\n", group->manners.tls ? "s" : "", bare ? "[" : "", host, bare ? "]" : "", port);
     fflush(stdout);
 }
 
@@ -82,11 +83,36 @@ static int serve_until(struct group *group, const sigset_t *signals, const char 
     int signal;
     bool started = start_threads(group);
     if (started) {
-        announce(host, port);
+        announce(group, host, port);
         sigwait(signals, &signal);
     }
     stop_threads(group);
     return started ? STATUS_OK : STATUS_FAILED;
+}
+
+static bool write_certificate(const struct tls_context *tls, const char *path)
+{
+    FILE *file = fopen(path, "we");
+    bool written = file && fputs(tls_server_certificate(tls), file) >= 0;
+    if (file && fclose(file))
+        written = false;
+    if (!written)
+        fprintf(stderr, "luabench serve: cannot write the certificate to %s: %s\n", path, strerror(errno));
+    return written;
+}
+
+/* False when the certificate cannot be written. */
+static bool set_manners(struct manners *manners, const struct serve_options *options)
+{
+    *manners = (struct manners){ .accept = TLS_HTTP1 | TLS_HTTP2, .h2 = H2_SERVER_OPTIONS, .read_rate = options->read_rate };
+    if (options->http != HTTP_AUTO)
+        manners->accept = options->http == HTTP_2 ? TLS_HTTP2 : TLS_HTTP1;
+    manners->h2.goaway_after = options->goaway_after;
+    manners->h2.max_streams = options->streams;
+    manners->h2.window = options->window;
+    if (options->tls)
+        manners->tls = tls_server_new(manners->accept);
+    return !options->tls || !options->cert_out || write_certificate(manners->tls, options->cert_out);
 }
 
 static int serve_blocked(const struct serve_options *options, const sigset_t *signals)
@@ -98,8 +124,9 @@ static int serve_blocked(const struct serve_options *options, const sigset_t *si
     group.threads = mem_array((size_t)threads, sizeof *group.threads);
     group.tallies = aligned_alloc(_Alignof(struct tally), (size_t)threads * sizeof *group.tallies);
     memset(group.tallies, 0, (size_t)threads * sizeof *group.tallies);
-    if (listener_open(group.sockets, threads, host, &port))
+    if (set_manners(&group.manners, options) && listener_open(group.sockets, threads, host, &port))
         status = serve_until(&group, signals, host, port);
+    tls_context_free(group.manners.tls);
     free(group.tallies);
     free(group.threads);
     free(group.sockets);

@@ -54,9 +54,9 @@ static void on_accept(struct ev_loop *ev, ev_io *io, int events)
         ;
 }
 
-bool server_init(struct server *server, int listener, struct tally *tallies, int index, int count, const atomic_bool *stopping)
+bool server_init(struct server *server, int listener, const struct manners *manners, struct tally *tallies, int index, int count, const atomic_bool *stopping)
 {
-    *server = (struct server){ .listener = listener, .pages = { .tallies = tallies, .index = index, .count = count, .stopping = stopping } };
+    *server = (struct server){ .listener = listener, .manners = manners, .pages = { .tallies = tallies, .index = index, .count = count, .stopping = stopping } };
     link_init(&server->conns);
     if (!loop_init(&server->loop)) {
         close(listener);

@@ -1,30 +1,37 @@
 #include "serve/server_conn.h"
 
-#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "http/h1_server.h"
+#include "net/tcp.h"
+#include "net/tls.h"
 #include "serve/server.h"
 
 enum {
-    MAX_HELD = 64 * 1024,    /* a connection that has this much waiting is not read from */
-    MAX_BACKLOG = 64 * 1024, /* no further request is answered while this much is to be written */
+    MAX_HELD = 64 * 1024, /* a connection that has this much waiting is not read from */
+    MAX_WRITES = 16,      /* in a row, of one connection */
     KEPT = 4096,
+    READS_PER_SECOND = 20, /* of a slow reader */
 };
 
 static const int64_t linger_time = 2 * NS_PER_SECOND; /* RFC 9112 9.6 */
 
+/* How every connection over HTTP/2 begins (RFC 9113 3.4). */
+static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+enum { PREFACE = sizeof preface - 1 };
+
 void server_conn_close(struct server_conn *conn)
 {
     struct loop *loop = &conn->server->loop;
+    if (conn->session)
+        conn->session->free(conn);
     timers_remove(&loop->timers, &conn->linger);
-    timers_remove(&loop->timers, &h1_server_incoming(conn->codec)->timer);
+    timers_remove(&loop->timers, &conn->pause);
     ev_io_stop(loop->ev, &conn->io);
-    close(conn->io.fd);
+    conn->transport.ops->close(&conn->transport);
     list_remove(&conn->link);
-    h1_server_free(conn->codec);
     buf_free(&conn->held);
     free(conn);
 }
@@ -34,111 +41,66 @@ static void watch(struct server_conn *conn, int events)
 {
     struct ev_loop *ev = conn->server->loop.ev;
     int watched = ev_is_active(&conn->io) ? conn->io.events & (EV_READ | EV_WRITE) : 0;
-    if (watched == events)
-        return;
-    ev_io_stop(ev, &conn->io);
-    ev_io_set(&conn->io, conn->io.fd, events);
-    if (events)
-        ev_io_start(ev, &conn->io);
+    if (conn->paused || conn->peer_ended)
+        events &= ~EV_READ;
+    if (watched != events) {
+        ev_io_stop(ev, &conn->io);
+        ev_io_set(&conn->io, conn->io.fd, events);
+        if (events)
+            ev_io_start(ev, &conn->io);
+    }
+    if (events & EV_READ && conn->transport.more && conn->transport.tls)
+        ev_feed_event(ev, &conn->io, EV_READ); /* what TLS has read already is no event of the socket's */
 }
 
-/* Reads up to `size` bytes: their count, 0 when there are none now, -1 at the end of the stream (peer_ended is set then) or when the connection is broken. */
-static ssize_t receive(struct server_conn *conn, char *data, size_t size)
+/* Finds out what the client speaks: false when too few bytes have come to tell. */
+static bool is_known(struct server_conn *conn, const char *data, size_t length)
 {
-    ssize_t length = recv(conn->io.fd, data, size, 0);
-    if (length > 0)
-        return length;
-    if (length < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
-        return 0;
-    conn->peer_ended = length == 0;
-    return -1;
-}
-
-/* Writes what it can of `vectors`: the bytes taken, 0 when none can be taken now, -1 when the connection is broken. */
-static ssize_t transmit(struct server_conn *conn, struct iovec *vectors, int count)
-{
-    struct msghdr message = { .msg_iov = vectors, .msg_iovlen = (size_t)count };
-    ssize_t length = count == 1 ? send(conn->io.fd, vectors->iov_base, vectors->iov_len, MSG_NOSIGNAL) : sendmsg(conn->io.fd, &message, MSG_NOSIGNAL);
-    if (length >= 0)
-        return length;
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -1;
+    if (conn->session)
+        return true;
+    unsigned accept = conn->server->manners->accept;
+    bool begins = accept & TLS_HTTP2 && !memcmp(data, preface, length < PREFACE ? length : PREFACE);
+    if (begins && length < PREFACE && accept & TLS_HTTP1)
+        return false;
+    conn->session = begins || !(accept & TLS_HTTP1) ? &session_h2 : &session_h1;
+    conn->session->open(conn);
+    return true;
 }
 
 enum flushed { FLUSHED, BLOCKED, BROKEN };
 
-/* One write of what the codec has to send. BLOCKED: there is more, and the socket is watched until it takes it. BROKEN: the connection is closed and gone. */
+static int output(struct server_conn *conn, struct iovec vectors[SESSION_VECTORS])
+{
+    return conn->session ? conn->session->output(conn, vectors) : 0;
+}
+
+/* Writes what there is. BLOCKED: the socket does not take it, and is watched until it does. BROKEN: the connection is closed and gone. */
 static enum flushed flush(struct server_conn *conn)
 {
-    struct iovec vectors[H1_SERVER_VECTORS];
-    int count = h1_server_output(conn->codec, vectors);
-    if (!count)
-        return FLUSHED;
-    ssize_t length = transmit(conn, vectors, count);
-    if (length < 0) {
-        server_conn_close(conn);
-        return BROKEN;
+    struct transport *transport = &conn->transport;
+    struct iovec vectors[SESSION_VECTORS];
+    for (int writes = 0, count; (count = output(conn, vectors)) || transport->held; writes++) {
+        ssize_t length = writes < MAX_WRITES ? transport->ops->writev(transport, vectors, count) : TRANSPORT_WANT_WRITE;
+        if (length == TRANSPORT_FAILED) {
+            server_conn_close(conn);
+            return BROKEN;
+        }
+        if (length > 0)
+            conn->session->wrote(conn, (size_t)length);
+        else if (length < 0 || transport->held) {
+            watch(conn, EV_WRITE | (conn->session && conn->session->reads_always ? EV_READ : 0));
+            return BLOCKED;
+        }
     }
-    h1_server_wrote(conn->codec, (size_t)length);
-    if (!h1_server_output(conn->codec, vectors))
-        return FLUSHED;
-    watch(conn, EV_WRITE);
-    return BLOCKED;
+    return FLUSHED;
 }
 
-static void answer(struct server_conn *conn, struct incoming *incoming)
+/* A socket that is disconnected resets its connection at once, and cannot say goodbye when it is closed. */
+static void reset(struct server_conn *conn)
 {
-    pages_count(&conn->server->pages, incoming);
-    h1_server_answer(conn->codec);
-}
-
-/* A request is whole: answers it, now or after its delay. */
-static void serve(struct server_conn *conn, struct incoming *incoming)
-{
-    struct server *server = conn->server;
-    pages_answer(&server->pages, incoming);
-    if (!incoming->answer.delay) {
-        answer(conn, incoming);
-        return;
-    }
-    conn->delaying = true;
-    timers_set(&server->loop.timers, &incoming->timer, ns_after(clock_ns(), incoming->answer.delay));
-}
-
-static void refuse(struct server_conn *conn, struct incoming *incoming)
-{
-    conn->refused = true;
-    pages_refuse(incoming);
-    answer(conn, incoming);
-}
-
-static void handle(struct server_conn *conn, enum h1_server_event event)
-{
-    struct incoming *incoming = h1_server_incoming(conn->codec);
-    if (event == H1_SERVER_HEAD) {
-        incoming->keep_body = pages_want_body(incoming);
-        event = h1_server_accept(conn->codec);
-    }
-    if (event == H1_SERVER_REQUEST)
-        serve(conn, incoming);
-    else if (event == H1_SERVER_REFUSED)
-        refuse(conn, incoming);
-}
-
-static bool can_feed(const struct server_conn *conn)
-{
-    return !conn->delaying && h1_server_reading(conn->codec) && h1_server_backlog(conn->codec) < MAX_BACKLOG;
-}
-
-/* Gives bytes to the codec until it wants no more; returns how many it took. */
-static size_t feed(struct server_conn *conn, const char *data, size_t length)
-{
-    size_t at = 0, taken;
-    while (at < length && can_feed(conn)) {
-        enum h1_server_event event = h1_server_input(conn->codec, data + at, length - at, &taken);
-        at += taken;
-        handle(conn, event);
-    }
-    return at;
+    struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+    connect(conn->transport.fd, &nobody, sizeof nobody);
+    server_conn_close(conn);
 }
 
 static void on_linger_end(struct timer *timer)
@@ -149,8 +111,12 @@ static void on_linger_end(struct timer *timer)
 /* All is said. Closing a socket that has unread bytes resets it, and the client may lose the answer: so only our side is closed where more may come. */
 static void end(struct server_conn *conn)
 {
-    bool more = conn->refused || conn->held.length;
-    if (!more || conn->peer_ended || shutdown(conn->io.fd, SHUT_WR)) {
+    bool more = conn->refused || conn->held.length || conn->session == &session_h2;
+    if (conn->ending == ENDS_BY_RESET) {
+        reset(conn);
+        return;
+    }
+    if (conn->ending || !more || conn->peer_ended || shutdown(conn->transport.fd, SHUT_WR)) {
         server_conn_close(conn);
         return;
     }
@@ -160,79 +126,129 @@ static void end(struct server_conn *conn)
     timers_set(&conn->server->loop.timers, &conn->linger, clock_ns() + linger_time);
 }
 
-/* Nothing is to be written and nothing to be fed: what the connection waits for. */
+/* Nothing is to be written and nothing to be given to the session: what the connection waits for. */
 static void settle(struct server_conn *conn)
 {
-    if (conn->delaying)
-        watch(conn, conn->peer_ended || conn->held.length >= MAX_HELD ? 0 : EV_READ);
-    else if (h1_server_ended(conn->codec) || conn->peer_ended)
+    if (conn->ending || (conn->session && conn->session->ended(conn)))
+        end(conn);
+    else if (conn->delayed)
+        watch(conn, conn->held.length >= MAX_HELD ? 0 : EV_READ);
+    else if (conn->peer_ended)
         end(conn);
     else
         watch(conn, EV_READ);
 }
 
-/* Goes on as far as it can: writes what there is, feeds what was held. May close the connection. */
-static void advance(struct server_conn *conn)
+void server_conn_advance(struct server_conn *conn)
 {
     while (flush(conn) == FLUSHED) {
-        size_t taken = conn->held.length ? feed(conn, conn->held.data, conn->held.length) : 0;
+        struct buf *held = &conn->held;
+        size_t taken = held->length && is_known(conn, held->data, held->length) ? conn->session->input(conn, held->data, held->length) : 0;
         if (!taken) {
             settle(conn);
             return;
         }
-        buf_consume(&conn->held, taken);
-        if (!conn->held.length)
-            buf_clear(&conn->held, KEPT);
+        buf_consume(held, taken);
+        if (!held->length)
+            buf_clear(held, KEPT);
     }
-}
-
-static void on_delay_end(struct timer *timer)
-{
-    struct incoming *incoming = container_of(timer, struct incoming, timer);
-    struct server_conn *conn = incoming->owner;
-    conn->delaying = false;
-    answer(conn, incoming);
-    advance(conn);
 }
 
 static void take(struct server_conn *conn, const char *data, size_t length)
 {
-    size_t taken = conn->held.length ? 0 : feed(conn, data, length);
+    size_t taken = !conn->held.length && is_known(conn, data, length) ? conn->session->input(conn, data, length) : 0;
     buf_append(&conn->held, data + taken, length - taken);
-    advance(conn);
+    server_conn_advance(conn);
+}
+
+static void on_pause_end(struct timer *timer)
+{
+    struct server_conn *conn = container_of(timer, struct server_conn, pause);
+    conn->paused = false;
+    if (conn->lingering)
+        watch(conn, EV_READ);
+    else
+        server_conn_advance(conn);
+}
+
+/* After `length` bytes of a client that is to be read slowly. */
+static void pause_reading(struct server_conn *conn, size_t length)
+{
+    conn->paused = true;
+    timers_set(&conn->server->loop.timers, &conn->pause, clock_ns() + (int64_t)(length * NS_PER_SECOND / conn->server->manners->read_rate));
+}
+
+static size_t room(const struct server *server)
+{
+    size_t rate = server->manners->read_rate;
+    if (!rate || rate / READS_PER_SECOND >= SERVER_INPUT)
+        return SERVER_INPUT;
+    return rate < READS_PER_SECOND ? 1 : rate / READS_PER_SECOND;
 }
 
 static void read_some(struct server_conn *conn)
 {
+    struct transport *transport = &conn->transport;
     char *input = conn->server->input;
-    ssize_t length = receive(conn, input, SERVER_INPUT);
-    if (length > 0 && !conn->lingering)
-        take(conn, input, (size_t)length);
-    else if (length < 0 && conn->peer_ended && conn->delaying)
-        watch(conn, 0);
-    else if (length < 0)
+    ssize_t length = transport->ops->read(transport, input, room(conn->server));
+    if (length > 0 && conn->server->manners->read_rate)
+        pause_reading(conn, (size_t)length);
+    conn->peer_ended = length == 0;
+    if (length == TRANSPORT_FAILED || (conn->peer_ended && !conn->delayed))
         server_conn_close(conn);
+    else if (length > 0 && !conn->lingering)
+        take(conn, input, (size_t)length);
+    else if (!conn->lingering)
+        server_conn_advance(conn);
+    else
+        watch(conn, EV_READ);
+}
+
+/* The client's choice decides what is spoken; one that makes none is listened to. What came with the end of the handshake is read already, and so is read here. */
+static void begin(struct server_conn *conn)
+{
+    unsigned protocol = conn->transport.tls ? tls_agreed(&conn->transport).protocol : 0;
+    conn->opening = false;
+    if (protocol) {
+        conn->session = protocol == TLS_HTTP2 ? &session_h2 : &session_h1;
+        conn->session->open(conn);
+    }
+    read_some(conn);
+}
+
+/* The handshake is over, or waits for something. */
+static void opened(struct server_conn *conn, int result)
+{
+    if (!result)
+        begin(conn);
+    else if (result == TRANSPORT_FAILED)
+        server_conn_close(conn);
+    else
+        watch(conn, result == TRANSPORT_WANT_WRITE ? EV_WRITE : EV_READ);
 }
 
 static void on_io(struct ev_loop *ev, ev_io *io, int events)
 {
     struct server_conn *conn = container_of(io, struct server_conn, io);
-    if (events & EV_WRITE)
-        advance(conn);
-    else
+    if (conn->opening)
+        opened(conn, conn->transport.ops->open(&conn->transport));
+    else if (events & EV_READ)
         read_some(conn);
+    else
+        server_conn_advance(conn);
 }
 
 void server_conn_open(struct server *server, int fd)
 {
     struct server_conn *conn = mem_zero(sizeof *conn);
     conn->server = server;
-    conn->codec = h1_server_new();
-    struct incoming *incoming = h1_server_incoming(conn->codec);
-    incoming->owner = conn;
-    timer_init(&incoming->timer, on_delay_end);
+    tcp_adopt(&conn->transport, fd);
     timer_init(&conn->linger, on_linger_end);
+    timer_init(&conn->pause, on_pause_end);
     list_append(&server->conns, &conn->link);
     ev_io_init(&conn->io, on_io, fd, EV_READ);
     ev_io_start(server->loop.ev, &conn->io);
+    conn->opening = server->manners->tls;
+    if (conn->opening)
+        opened(conn, tls_accept(&conn->transport, server->manners->tls));
 }

@@ -487,7 +487,7 @@ BAD_REQUESTS = {
     "chunk size": (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400),
     "expectation": (b"POST /echo HTTP/1.1\r\nHost: x\r\nExpect: magic\r\nContent-Length: 1\r\n\r\n", 417),
     "HTTP/2.0": (b"GET /hello HTTP/2.0\r\nHost: x\r\n\r\n", 505),
-    "HTTP/2's preface": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+    "almost HTTP/2's preface": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\n", 505),
     "long header": (b"GET /hello HTTP/1.1\r\nHost: x\r\nA: " + b"b" * 70_000 + b"\r\n\r\n", 431),
     "many headers": (b"GET /hello HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 20_000 + b"\r\n", 431),
     "long path": (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),

@@ -209,6 +209,18 @@ describe("serve", function()
     has(refused { "serve", "80" }, "serve takes no argument")
     has(refused { "serve", "--port", "65536" }, "from 0 to 65535")
   end)
+
+  it("has options for TLS and for faults", function()
+    assert.same({ action = "serve", port = 8080, host = "127.0.0.1", threads = 1, tls = true, cert_out = "c.pem", http = "2", goaway_after = 10, streams = 0,
+                  window = 65536, read_rate = 1000 },
+      command { "serve", "--tls", "--cert-out", "c.pem", "--http", "2", "--goaway-after", "10", "--streams", "0", "--window", "64KiB", "--read-rate", "1000" })
+    has(refused { "serve", "--cert-out", "c.pem" }, "none without it")
+    has(refused { "serve", "--streams", "4294967296" }, "from 0 to 4294967295")
+    has(refused { "serve", "--window", "2GiB" }, "the largest is 2147483647")
+    has(refused { "serve", "--read-rate", "0" }, "more than 0")
+    has(refused { "serve", "--goaway-after", "0" }, "--goaway-after")
+    has(refused { "serve", "--http", "3" }, "is no version")
+  end)
 end)
 
 describe("help and version", function()
