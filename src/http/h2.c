@@ -250,7 +250,8 @@ static enum err h2_input(struct codec *codec, const char *data, size_t length, i
 {
     struct h2 *h2 = h2_of(codec);
     h2->now = now;
-    *h2->wrong = '\0';
+    if (!h2->broken)
+        *h2->wrong = '\0';
     if (speaks_http1(h2, data, length)) {
         *text = "the server answered in HTTP/1.x";
         return ERR_PROTOCOL;

@@ -26,10 +26,11 @@ __attribute__((format(printf, 4, 5))) static void fail(struct h2 *h2, struct exc
     exchange_finish(exchange, h2->codec.finished, h2->now);
 }
 
-static void too_large(struct h2 *h2, struct exchange *exchange, const char *what)
+/* The same, and its stream is reset. */
+static void refuse(struct h2 *h2, struct exchange *exchange, enum err error, const char *what)
 {
-    nghttp2_submit_rst_stream(h2->session, NGHTTP2_FLAG_NONE, exchange->stream.id, NGHTTP2_CANCEL);
-    fail(h2, exchange, ERR_TOO_LARGE, "%s", what);
+    nghttp2_submit_rst_stream(h2->session, NGHTTP2_FLAG_NONE, exchange->stream.id, error == ERR_TOO_LARGE ? NGHTTP2_CANCEL : NGHTTP2_PROTOCOL_ERROR);
+    fail(h2, exchange, error, "%s", what);
 }
 
 static void complete(struct h2 *h2, struct exchange *exchange)
@@ -56,6 +57,10 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     h2->reading = NULL;
     if (!exchange || exchange->stream.status >= 200) /* a trailer */
         return 0;
+    if (!exchange->sent) {
+        refuse(h2, exchange, ERR_PROTOCOL, "a response came before the request was sent");
+        return 0;
+    }
     exchange->answered = true;
     exchange->first_byte = h2->now;
     exchange->head.length = 0;
@@ -123,12 +128,11 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     if (!exchange)
         return 0;
     if (exchange->head.length + name_length + value_length + 6 > HEAD_MAX) {
-        too_large(h2, exchange, "the head is larger than 256 KiB");
+        refuse(h2, exchange, ERR_TOO_LARGE, "the head is larger than 256 KiB");
     } else if (*name != ':') {
         add_field(exchange, name, name_length, value, value_length);
     } else if (!add_status(exchange, value, value_length)) {
-        nghttp2_submit_rst_stream(h2->session, NGHTTP2_FLAG_NONE, exchange->stream.id, NGHTTP2_PROTOCOL_ERROR);
-        fail(h2, exchange, ERR_PROTOCOL, "the status is not a number from 100 to 599");
+        refuse(h2, exchange, ERR_PROTOCOL, "the status is not a number from 100 to 599");
     }
     return 0;
 }
@@ -157,8 +161,8 @@ static void end_head(struct h2 *h2, const nghttp2_frame *frame)
     if (announced == UINT64_MAX || !has_body(exchange))
         return;
     if (announced > exchange->max_body)
-        too_large(h2, exchange, "the announced body is larger than allowed");
-    else
+        refuse(h2, exchange, ERR_TOO_LARGE, "the announced body is larger than allowed");
+    else if (!exchange->discard)
         buf_reserve(&exchange->body, announced < RESERVED ? (size_t)announced : RESERVED);
 }
 
@@ -174,7 +178,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
     exchange->body_size += length;
     exchange->bytes_received += length;
     if (exchange->body_size > exchange->max_body)
-        too_large(h2, exchange, "the body is larger than allowed");
+        refuse(h2, exchange, ERR_TOO_LARGE, "the body is larger than allowed");
     else if (!exchange->discard)
         buf_append(&exchange->body, data, length);
     return 0;
