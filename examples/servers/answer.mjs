@@ -1,4 +1,4 @@
-// What all three example servers answer, so that they differ in nothing but the runtime; /hello and
+// What all example servers answer, so that they differ in nothing but the runtime; /hello and
 // /fibonacci are as `luabench serve` has them:
 //   /, /hello      "hello, world"
 //   /fibonacci/N   the Nth Fibonacci number, computed the slow way to keep a core busy

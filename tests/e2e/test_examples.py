@@ -19,7 +19,7 @@ def test_example(luabench, target, script):
 
 
 def test_there_are_examples():
-    assert {"hello.lua", "fibonacci.lua", "fibonacci-300.lua", "post-json.lua", "login-browse.lua", "think-time.lua"} <= {
+    assert {"hello.lua", "fibonacci.lua", "fibonacci-300.lua", "hello-h2.lua", "post-json.lua", "login-browse.lua", "think-time.lua"} <= {
         script.name for script in SCRIPTS}
 
 
