@@ -1,19 +1,26 @@
-# embed_lua(TARGET MODULE FILE ...): compiles Lua files into TARGET as `embedded_modules` (script/embedded.h), a table of module name, chunk
-# name and text. They are kept as text, so that tracebacks have the lines of the files in lua/.
-set(EMBED_LUA_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
+# embed_lua(TARGET MODULE FILE ...): compiles Lua files into TARGET as `embedded_modules` (script/embedded.h), with the names that tracebacks show.
+add_executable(embed_lua ${CMAKE_CURRENT_LIST_DIR}/embed_lua.c)
+target_link_libraries(embed_lua PRIVATE PkgConfig::luajit)
+
 function(embed_lua target)
   set(pairs ${ARGN})
   set(output ${CMAKE_CURRENT_BINARY_DIR}/embedded.c)
   set(files)
+  set(arguments)
   list(LENGTH pairs count)
   math(EXPR last "${count} - 1")
-  foreach(i RANGE 1 ${last} 2)
-    list(GET pairs ${i} file)
+  foreach(i RANGE 0 ${last} 2)
+    math(EXPR j "${i} + 1")
+    list(GET pairs ${i} module)
+    list(GET pairs ${j} file)
+    file(RELATIVE_PATH shown ${PROJECT_SOURCE_DIR} ${file})
+    if(shown MATCHES "^\\.\\.") # a library's file, from the system
+      get_filename_component(shown ${file} NAME)
+      set(shown "lua/${shown}")
+    endif()
     list(APPEND files ${file})
+    list(APPEND arguments ${module} "@${shown}" ${file})
   endforeach()
-  string(REPLACE ";" "|" joined "${pairs}")
-  add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DPAIRS=${joined}" -DROOT=${PROJECT_SOURCE_DIR} -P ${EMBED_LUA_SCRIPT}
-    DEPENDS ${files} ${EMBED_LUA_SCRIPT} VERBATIM)
+  add_custom_command(OUTPUT ${output} COMMAND embed_lua ${output} ${arguments} DEPENDS ${files} embed_lua VERBATIM)
   target_sources(${target} PRIVATE ${output})
 endfunction()

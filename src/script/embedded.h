@@ -8,7 +8,9 @@ struct embedded_module {
     const char *name;  /* as for require: "luabench.http" */
     const char *chunk; /* as in tracebacks: "@lua/luabench/http.lua" */
     const char *text;
-    size_t size;
+    size_t text_size;
+    const char *code; /* the same as bytecode */
+    size_t code_size;
 };
 
 /* Ended by an entry without a name. */

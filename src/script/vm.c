@@ -65,7 +65,7 @@ static bool push_function(lua_State *L, const char *module, const char *function
 static int load_embedded(lua_State *L)
 {
     const struct embedded_module *module = lua_touserdata(L, lua_upvalueindex(1));
-    if (luaL_loadbuffer(L, module->text, module->size, module->chunk))
+    if (luaL_loadbuffer(L, module->code, module->code_size, module->chunk) && luaL_loadbuffer(L, module->text, module->text_size, module->chunk))
         return lua_error(L);
     lua_pushstring(L, module->name);
     lua_call(L, 1, 1);
