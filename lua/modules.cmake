@@ -4,7 +4,9 @@ set(LUABENCH_LUA_MODULES
   luabench.cli ${CMAKE_CURRENT_LIST_DIR}/luabench/cli.lua
   luabench.connection ${CMAKE_CURRENT_LIST_DIR}/luabench/connection.lua
   luabench.dryrun ${CMAKE_CURRENT_LIST_DIR}/luabench/dryrun.lua
+  luabench.env ${CMAKE_CURRENT_LIST_DIR}/luabench/env.lua
   luabench.errors ${CMAKE_CURRENT_LIST_DIR}/luabench/errors.lua
+  luabench.file ${CMAKE_CURRENT_LIST_DIR}/luabench/file.lua
   luabench.files ${CMAKE_CURRENT_LIST_DIR}/luabench/files.lua
   luabench.finish ${CMAKE_CURRENT_LIST_DIR}/luabench/finish.lua
   luabench.flags ${CMAKE_CURRENT_LIST_DIR}/luabench/flags.lua
@@ -15,6 +17,7 @@ set(LUABENCH_LUA_MODULES
   luabench.http ${CMAKE_CURRENT_LIST_DIR}/luabench/http.lua
   luabench.json ${CMAKE_CURRENT_LIST_DIR}/luabench/json.lua
   luabench.later ${CMAKE_CURRENT_LIST_DIR}/luabench/later.lua
+  luabench.libraries ${CMAKE_CURRENT_LIST_DIR}/luabench/libraries.lua
   luabench.live ${CMAKE_CURRENT_LIST_DIR}/luabench/live.lua
   luabench.main ${CMAKE_CURRENT_LIST_DIR}/luabench/main.lua
   luabench.modules ${CMAKE_CURRENT_LIST_DIR}/luabench/modules.lua
@@ -22,9 +25,11 @@ set(LUABENCH_LUA_MODULES
   luabench.options ${CMAKE_CURRENT_LIST_DIR}/luabench/options.lua
   luabench.outputs ${CMAKE_CURRENT_LIST_DIR}/luabench/outputs.lua
   luabench.params ${CMAKE_CURRENT_LIST_DIR}/luabench/params.lua
+  luabench.permissions ${CMAKE_CURRENT_LIST_DIR}/luabench/permissions.lua
   luabench.plan ${CMAKE_CURRENT_LIST_DIR}/luabench/plan.lua
   luabench.quick ${CMAKE_CURRENT_LIST_DIR}/luabench/quick.lua
   luabench.report.connections ${CMAKE_CURRENT_LIST_DIR}/luabench/report/connections.lua
+  luabench.random ${CMAKE_CURRENT_LIST_DIR}/luabench/random.lua
   luabench.report.layout ${CMAKE_CURRENT_LIST_DIR}/luabench/report/layout.lua
   luabench.report.remarks ${CMAKE_CURRENT_LIST_DIR}/luabench/report/remarks.lua
   luabench.report.tables ${CMAKE_CURRENT_LIST_DIR}/luabench/report/tables.lua
@@ -35,9 +40,11 @@ set(LUABENCH_LUA_MODULES
   luabench.scenario ${CMAKE_CURRENT_LIST_DIR}/luabench/scenario.lua
   luabench.schema ${CMAKE_CURRENT_LIST_DIR}/luabench/schema.lua
   luabench.script ${CMAKE_CURRENT_LIST_DIR}/luabench/script.lua
+  luabench.secrets ${CMAKE_CURRENT_LIST_DIR}/luabench/secrets.lua
   luabench.stage ${CMAKE_CURRENT_LIST_DIR}/luabench/stage.lua
   luabench.summary ${CMAKE_CURRENT_LIST_DIR}/luabench/summary.lua
   luabench.terminal ${CMAKE_CURRENT_LIST_DIR}/luabench/terminal.lua
+  luabench.text ${CMAKE_CURRENT_LIST_DIR}/luabench/text.lua
   luabench.thresholds ${CMAKE_CURRENT_LIST_DIR}/luabench/thresholds.lua
   luabench.thresholds.metrics ${CMAKE_CURRENT_LIST_DIR}/luabench/thresholds/metrics.lua
   luabench.thresholds.parser ${CMAKE_CURRENT_LIST_DIR}/luabench/thresholds/parser.lua

@@ -1,11 +1,13 @@
 -- The end of a run: thresholds are judged, files written, the report printed, the exit status found. Called once, in the control state.
 
 local core = require "luabench.core"
+local file = require "luabench.file"
 local format = require "luabench.format"
 local outputs = require "luabench.outputs"
 local remarks = require "luabench.report.remarks"
 local report = require "luabench.report.text"
 local results = require "luabench.results"
+local secrets = require "luabench.secrets"
 local summary = require "luabench.summary"
 local terminal = require "luabench.terminal"
 local thresholds = require "luabench.thresholds"
@@ -77,9 +79,11 @@ local function complain(message)
 end
 
 local function document_of(plan, merged)
+  merged.notices = merged.notices or {}
+  for _, notice in ipairs(file.notices()) do table.insert(merged.notices, notice) end
   local document = results.document(plan, merged, thresholds.evaluate(plan, merged))
   remarks.add(document)
-  return document
+  return secrets.mask_all(document)
 end
 
 -- What goes to standard output; nil and a message when it cannot be made.

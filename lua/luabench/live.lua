@@ -6,6 +6,7 @@
 
 local core = require "luabench.core"
 local format = require "luabench.format"
+local secrets = require "luabench.secrets"
 local terminal = require "luabench.terminal"
 
 local live = {}
@@ -146,7 +147,7 @@ end
 --- Prints a text that must be seen now, above the block.
 function live.notice(_, text)
   local before = #block.lines > 0 and erase(core.terminal(STDERR) or math.huge) or ""
-  core.write(STDERR, before .. safe_lines(tostring(text)) .. drawn())
+  core.write(STDERR, before .. safe_lines(secrets.mask(tostring(text))) .. drawn())
 end
 
 --- Takes the block away, before the report.

@@ -88,10 +88,19 @@ local function params_of(given)
   return texts
 end
 
+-- What the command line says to the modules that scripts use.
+local function configure_script(path, given)
+  require("luabench.secrets").reset(given.show_secrets)
+  require("luabench.env").configure(given.env)
+  require("luabench.params").configure(params_of(given))
+  require("luabench.permissions").configure(require("luabench.files").folder(path), given)
+  core.random_seed(given.seed or 0)
+end
+
 local function script_plan(path, given)
   local script = require "luabench.script"
   check_script_words(given)
-  require("luabench.params").configure(params_of(given))
+  configure_script(path, given)
   script.load(path, given.args)
   if given.help then return say(require("luabench.help").script(path)) end
   local plan = require("luabench.plan").make(script.scenarios(path), given)
@@ -116,16 +125,10 @@ local function url_plan(address, given)
   return plan
 end
 
--- Users must not share the choices that every worker made alike while loading.
-local function end_loading(role, plan)
-  local stage = require "luabench.stage"
+local function end_loading(plan)
   require("luabench.http").configure(plan.scenarios)
   require "luabench.user"
-  stage.loading = false
-  if role == "worker" then
-    local address = tonumber(tostring({}):match("0x(%x+)") or "1", 16)
-    math.randomseed((core.now() * 1e6 + address) % 2 ^ 31)
-  end
+  require("luabench.stage").loading = false
 end
 
 local function run(argv, role)
@@ -140,7 +143,7 @@ local function run(argv, role)
   if plan.action ~= "run" then return plan end
   if given.dry_run then return say(require("luabench.dryrun").describe(plan)) end
   if role == "control" then require("luabench.plan").open_outputs(plan.outputs) end
-  end_loading(role, plan)
+  end_loading(plan)
   return plan
 end
 

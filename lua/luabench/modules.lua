@@ -3,6 +3,7 @@
 local errors = require "luabench.errors"
 local files = require "luabench.files"
 local nearest = require "luabench.nearest"
+local permissions = require "luabench.permissions"
 
 local modules = {}
 
@@ -39,7 +40,8 @@ end
 
 local function check_name(name, extra)
   if type(name) ~= "string" or extra ~= nil then errors.script("require needs the name of a module, not %s", errors.show(name)) end
-  if name == "ffi" or name == "io" or name == "package" or name == "jit.util" then errors.script("module `%s` is not available to scripts", name) end
+  if name == "ffi" then permissions.demand("ffi", "module `ffi`") end
+  if name == "package" or name:find("^jit%.") then errors.script("module `%s` is not available to scripts", name) end
   if not name:find("^[%w_%-]+[%w_%-.]*$") or name:find("..", 1, true) or name:find("%.$") then
     errors.script('%s is not the name of a module; write require "lib.name" for lib/name.lua', errors.show(name))
   end
@@ -65,6 +67,14 @@ local function run_file(path, name, env)
   return chunk(name)
 end
 
+-- A module written in C, as Lua itself looks for it; nil when there is none.
+local function c_module(name)
+  local loader = package.loaders[3](name)
+  if type(loader) ~= "function" then return nil end
+  local value = loader(name)
+  return value == nil and true or value
+end
+
 --- A `require` for a script in `script_folder`. `provided()` gives the modules that need no file; `env()` the environment of files.
 function modules.require_function(script_folder, provided, env)
   local loaded, templates = {}, folders_of(script_folder)
@@ -76,6 +86,13 @@ function modules.require_function(script_folder, provided, env)
     if value == LOADING then errors.script("module `%s` requires itself through the modules that it requires, or failed before", name) end
     if value ~= nil then return value end
     local path = not name:find("^luabench%.") and find_file(templates, name)
+    if not path and permissions.allows("ffi") then
+      value = c_module(name)
+      if value ~= nil then
+        loaded[name] = value
+        return value
+      end
+    end
     if not path then not_found(name, provided(), templates) end
     loaded[name] = LOADING
     local result = run_file(path, name, env())

@@ -1,6 +1,7 @@
 -- params { users = { 50, "concurrent users" }, path = "/" }: what `-p NAME=VALUE` can set, typed by the defaults.
 local errors = require "luabench.errors"
 local nearest = require "luabench.nearest"
+local secrets = require "luabench.secrets"
 local units = require "luabench.units"
 
 local params = {}
@@ -103,6 +104,7 @@ function params.declare(specs, extra)
       errors.script("params: `%s` is declared twice, with the defaults %s and %s", name, show(before.default), show(row.default))
     end
     row.value = value_of(row)
+    if row.secret then secrets.add(tostring(row.value)) end
     declared[name], values[name] = row, row.value
   end
   return setmetatable(values, Values)

@@ -9,6 +9,7 @@ local headers = require "luabench.headers"
 local options = require "luabench.options"
 local params = require "luabench.params"
 local scenario = require "luabench.scenario"
+local secrets = require "luabench.secrets"
 local stage = require "luabench.stage"
 local thresholds = require "luabench.thresholds"
 
@@ -153,7 +154,7 @@ end
 local function reported(given, values)
   local result = { params = {} }
   for _, key in ipairs(REPORTED) do result[key] = as_given(given[key]) end
-  for _, param in ipairs(values) do result.params[param.name] = param.secret and "***" or param.value end
+  for _, param in ipairs(values) do result.params[param.name] = param.secret and secrets.value(param.value) or param.value end
   return result
 end
 
@@ -167,7 +168,9 @@ function plan.make(scenarios, given)
     args = given.args, latency = given.latency or false, json = given.json or false, color = color_wanted(given),
     thresholds = threshold_list(given.thresholds), outputs = given.outputs or {}, params = param_values(),
   }
+  result.seed = given.seed or core.random_unknown()
   result.options = reported(given, result.params)
+  result.options.seed = result.seed
   for i, each in ipairs(scenarios) do result.scenarios[i] = effective(each, given) end
   result.threads = given.threads and math.min(given.threads, users_of(result.scenarios)) or nil
   return result

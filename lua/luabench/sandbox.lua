@@ -3,12 +3,17 @@
 -- before it runs, so that its environment can be a plain table, which is read fast; what is made up while it runs (_G[name], load) is checked then.
 local errors = require "luabench.errors"
 local globals_of = require "luabench.globals"
+local env_values = require "luabench.env"
+local file = require "luabench.file"
 local http = require "luabench.http"
 local json = require "luabench.json"
 local later = require "luabench.later"
+local libraries = require "luabench.libraries"
 local nearest = require "luabench.nearest"
 local params = require "luabench.params"
+local random = require "luabench.random"
 local scenario = require "luabench.scenario"
+local text = require "luabench.text"
 local vu = require "luabench.vu"
 
 local sandbox = {}
@@ -37,29 +42,26 @@ local function copy(from, names)
   return result
 end
 
--- Lua's own libraries are shared by all code of the state: a script gets copies, in which a missing field is nil, as modules expect.
-local function library(name, functions)
-  return setmetatable({}, { __index = functions, __metatable = false, __newindex = function(_, key)
-    errors.script("%s.%s cannot be assigned: `%s` belongs to Lua", name, tostring(key), name)
-  end })
-end
-
-local safe_string = copy(string)
-safe_string.dump = nil
-
 local BASIC = "assert error getmetatable ipairs next pairs pcall rawequal rawget rawset select setmetatable tonumber tostring type unpack xpcall collectgarbage _VERSION"
 
 local function lua_globals()
   local globals = copy(_G, BASIC)
-  globals.string = library("string", safe_string)
-  globals.table = library("table", copy(table))
-  globals.math = library("math", copy(math))
-  globals.bit = library("bit", copy(require "bit"))
-  globals.coroutine = library("coroutine", copy(coroutine))
-  globals.os = library("os", copy(os, "time date clock difftime"))
-  globals.debug = library("debug", copy(debug, "traceback getinfo"))
-  globals.jit = library("jit", copy(jit, "version version_num os arch"))
-  return globals
+  local own, buffer = libraries.make()
+  for name, functions in pairs(own) do globals[name] = functions end
+  return globals, buffer
+end
+
+-- `random` is called, too.
+local function callable(proxy, call)
+  local meta = debug.getmetatable(proxy)
+  meta.__call = function(_, ...) return call(...) end
+  return proxy
+end
+
+local function env_global()
+  return setmetatable({}, { __index = function(_, name) return env_values.get(name) end, __metatable = false, __newindex = function(_, name)
+    errors.script("env.%s cannot be assigned; -e %s=VALUE sets it", tostring(name), tostring(name))
+  end })
 end
 
 local function luabench_globals()
@@ -68,6 +70,9 @@ local function luabench_globals()
     http = read_only("http", copy(http, "get head post put patch delete options request"), later.http_functions),
     json = read_only("json", copy(json)),
     log = read_only("log", copy(vu.log)),
+    file = read_only("file", copy(file, "csv json lines text")),
+    random = callable(read_only("random", copy(random, "int pick exp string bytes uuid")), random.uniform),
+    text = read_only("text", copy(text)), env = env_global(),
     check = vu.check, must = vu.must, fail = vu.fail, sleep = vu.sleep, pace = vu.pace, now = vu.now, print = vu.print,
     stop_user = vu.stop_user, stop_run = vu.stop_run,
   }
@@ -75,8 +80,8 @@ end
 
 -- Names of Lua that a script does not get, and why.
 local WITHHELD = {
-  io = "a script cannot open files", dofile = "use require", loadfile = "use require", package = "use require", module = "return a table from the file",
-  setfenv = "", getfenv = "", newproxy = "", ffi = "", gcinfo = 'use collectgarbage("count")', arg = "what follows -- on the command line is `...`",
+  dofile = "use require", loadfile = "use require", package = "use require", module = "return a table from the file",
+  setfenv = "", getfenv = "", newproxy = "", ffi = 'require "ffi" gives it, with --allow-ffi', gcinfo = 'use collectgarbage("count")', arg = "what follows -- on the command line is `...`",
 }
 
 local function all_names(globals)
@@ -152,9 +157,9 @@ local function lenient(globals)
   })
 end
 
---- The environment of a script, and that of the modules it requires. `require_function` is the `require` that both see.
+--- The environment of a script, that of the modules it requires, and string.buffer as both may use it. `require_function` is the `require` that both see.
 function sandbox.environments(require_function)
-  local env = lua_globals()
+  local env, buffer = lua_globals()
   for name, value in pairs(luabench_globals()) do env[name] = value end
   env.require = require_function
   env.load = load_function(env)
@@ -162,7 +167,7 @@ function sandbox.environments(require_function)
   local module = lenient(env)
   rawset(module, "_G", module)
   strict(env)
-  return env, module
+  return env, module, buffer
 end
 
 --- A script's text as a chunk in its environment; or nil and what is wrong with it, with its line.
@@ -174,21 +179,13 @@ function sandbox.compile(path, text, env)
   return chunk
 end
 
---- Takes string.dump away from the methods of strings, and hides the table behind them.
-function sandbox.seal()
-  local strings = getmetatable("")
-  if type(strings) ~= "table" then return end
-  strings.__index = safe_string
-  strings.__metatable = false
-end
-
 --- Modules of ours and of Lua that `require` gives to a script, by name.
-function sandbox.modules(env)
-  local buffer_ok, buffer = pcall(require, "string.buffer")
+function sandbox.modules(env, buffer)
   return {
-    ["luabench.http"] = env.http, ["luabench.json"] = env.json, ["luabench.log"] = env.log,
+    ["luabench.http"] = env.http, ["luabench.json"] = env.json, ["luabench.log"] = env.log, ["luabench.file"] = env.file, ["luabench.random"] = env.random,
+    ["luabench.text"] = env.text, ["luabench.env"] = env.env, io = env.io, ffi = libraries.ffi(),
     string = env.string, table = env.table, math = env.math, bit = env.bit, coroutine = env.coroutine, os = env.os, debug = env.debug, jit = env.jit,
-    ["table.new"] = require "table.new", ["table.clear"] = require "table.clear", ["string.buffer"] = buffer_ok and buffer or nil, _G = env._G,
+    ["table.new"] = require "table.new", ["table.clear"] = require "table.clear", ["string.buffer"] = buffer, _G = env._G,
   }
 end
 

@@ -1,6 +1,8 @@
 -- Loads a script: as text, in its environment, and collects what it defines. Every way in which that fails is a message and exit status 2.
 local errors = require "luabench.errors"
+local file = require "luabench.file"
 local files = require "luabench.files"
+local libraries = require "luabench.libraries"
 local modules = require "luabench.modules"
 local params = require "luabench.params"
 local sandbox = require "luabench.sandbox"
@@ -47,12 +49,13 @@ end
 --- Loads the script at `path` with `args` as its `...`; script.scenarios says what it defined.
 function script.load(path, args)
   local text = read(path)
-  local env, module_env, provided
+  local env, module_env, provided, buffer
   local require_function = modules.require_function(files.folder(path), function() return provided end, function() return module_env end)
-  env, module_env = sandbox.environments(require_function)
-  provided = sandbox.modules(env)
-  sandbox.seal()
+  env, module_env, buffer = sandbox.environments(require_function)
+  provided = sandbox.modules(env, buffer)
+  libraries.seal()
   scenario.reset()
+  file.reset()
   stage.loading, stage.folder = true, files.folder(path)
   run(compile(path, text, env), args or {})
 end

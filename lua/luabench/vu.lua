@@ -8,7 +8,7 @@ local vu = {}
 
 local show = errors.show
 local core_fail, core_sleep, core_pace = core.fail, core.sleep, core.pace
-local type, select, tostring, random = type, select, tostring, math.random
+local type, select, tostring, random = type, select, tostring, core.random
 local concat = table.concat
 
 --- check(name, value, why): counts whether `value` is true, under `name`; returns it. `why` is shown with the failures.

@@ -11,13 +11,16 @@
 
 /* Each registers its functions in the table on top of the stack. */
 void api_call_open(lua_State *L);
+void api_file_open(lua_State *L);
 void api_hist_open(lua_State *L);
 void api_http_open(lua_State *L);
 void api_time_open(lua_State *L);
 void api_outcome_open(lua_State *L);
 void api_json_open(lua_State *L);
 void api_net_open(lua_State *L);
+void api_random_open(lua_State *L);
 void api_system_open(lua_State *L);
+void api_text_open(lua_State *L);
 void api_url_open(lua_State *L);
 
 /* lua_CFunction, upvalue 1 the vm as light userdata: pushes the table `luabench.core`. */
@@ -49,6 +52,9 @@ void api_call_hold(struct call *call, struct exchange *exchange);
 /* Records what calls of the user still hold. Touches no Lua state. */
 void api_call_settle_all(struct vu *vu);
 
+
+/* Pushes the value that `text` says in JSON and returns 1; or nil and what is wrong with it, and returns 2. */
+int api_json_push(lua_State *L, const char *text, size_t length);
 
 /* Pushes a hist object that reads `hist`, which must outlive the state. */
 void api_hist_push(lua_State *L, const struct hist *hist);

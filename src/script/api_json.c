@@ -339,11 +339,9 @@ static int push_protected(lua_State *L)
     return 1;
 }
 
-static int decode(lua_State *L)
+int api_json_push(lua_State *L, const char *text, size_t length)
 {
-    size_t length;
     json_error_t error;
-    const char *text = luaL_checklstring(L, 1, &length);
     json_t *value = parse(text, length, &error);
     if (!value) {
         lua_pushnil(L);
@@ -355,6 +353,13 @@ static int decode(lua_State *L)
     int status = lua_pcall(L, 1, 1, 0);
     json_decref(value);
     return status ? lua_error(L) : 1;
+}
+
+static int decode(lua_State *L)
+{
+    size_t length;
+    const char *text = luaL_checklstring(L, 1, &length);
+    return api_json_push(L, text, length);
 }
 
 static int make_array(lua_State *L)

@@ -182,6 +182,7 @@ bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct
     vm->loop = loop;
     vm->pool = pool;
     vm->metrics = metrics;
+    vm->seed = plan->seed;
     vm->scenario_count = plan->scenario_count;
     vm->scenarios = mem_array(plan->scenario_count, sizeof *vm->scenarios);
     lua_rawgeti(L, LUA_REGISTRYINDEX, vm->command);

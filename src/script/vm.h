@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/rng.h"
 #include "http/pool.h"
 #include "metrics/metrics.h"
 #include "net/loop.h"
@@ -43,6 +44,7 @@ struct vm {
     struct lua_State *L;
     enum vm_role role;
     int command; /* reference of the table that luabench.main's `command` returned */
+    struct rng random; /* for what a script draws while it is loaded */
 
     /* worker states only, from vm_attach on */
     struct loop *loop;
@@ -54,6 +56,7 @@ struct vm {
     } checks[VM_CHECKS];     /* the counters used last, by address of the name */
     struct vm_scenario *scenarios;
     size_t scenario_count;
+    uint64_t seed;           /* of the run: names the random numbers of its users */
     struct decoder *decoder; /* of bodies; NULL until needed */
     struct link calls;       /* calls of http.* that hold an answer back (script/api_call.c) */
     struct hist lag;         /* ns by which sleeping users were woken late */

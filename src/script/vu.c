@@ -117,6 +117,7 @@ void vu_free(struct vu *vu)
     vm->free_slots[vm->free_slot_count++] = vu->slot;
     timers_remove(&vm->loop->timers, &vu->timer);
     client_free(vu->client);
+    free(vu->random);
     list_remove(&vu->link);
     list_remove(&vu->all);
     free(vu);

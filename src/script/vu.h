@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/list.h"
+#include "base/rng.h"
 #include "base/timers.h"
 #include "script/vm.h"
 
@@ -32,6 +33,7 @@ struct vu {
     struct vu **handle; /* in the Lua object `user`, which may outlive this struct: cleared by vu_free */
     unsigned slot;      /* in the table of anchors */
     struct client *client;
+    struct user_random *random; /* of vu_random; NULL until something is drawn */
 
     uint64_t id;        /* from 1, over all workers */
     uint64_t iteration; /* of this user, from 1 */
@@ -81,6 +83,8 @@ void vu_clear_state(struct vu *vu);
 
 /* The running user, if `L` is its coroutine and may wait; otherwise raises an error that says why not. */
 struct vu *vu_that_waits(struct lua_State *L);
+/* The user's random numbers (script/api_random.c). */
+struct rng *vu_random(struct vu *vu);
 /* The running user or NULL. */
 struct vu *vu_running(struct lua_State *L);
 /* Yields; when the user is resumed, `deliver` pushes what the call returns. */

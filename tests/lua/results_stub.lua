@@ -146,6 +146,7 @@ stub.broken = {}
 stub.core = {
   VERSION = "0.1.0",
   json_null = null,
+  rows_exhausted = function() return {} end,
   json_array = function(list) return setmetatable(list, Array) end,
   json_pretty = encode,
   terminal = function(fd) return stub.terminals[fd] end,
