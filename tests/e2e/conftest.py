@@ -21,6 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from certificates import Authority
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 SERVERS = EXAMPLES / "servers"
@@ -98,7 +100,7 @@ class Server:
         """Reads "listening on URL"."""
         readable, _, _ = select.select([self.process.stdout], [], [], 30)
         line = self.process.stdout.readline() if readable else ""
-        assert "http://" in line, f"the server did not say where it listens: {line!r}"
+        assert "://" in line, f"the server did not say where it listens: {line!r}"
         self.url = line.split()[-1]
         return self
 
@@ -242,6 +244,17 @@ def nginx(tmp_path, free_port):
     server = Nginx(folder, free_port())
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("certificates") / "ours")
+
+
+@pytest.fixture(scope="session")
+def certificate(authority):
+    """Of localhost, 127.0.0.1 and ::1: paths of certificate and key."""
+    return authority.issue("server")
 
 
 def runtime(name):

@@ -14,17 +14,6 @@ from certificates import Authority, self_signed
 from conftest import Server, accepts, wait_until
 
 
-@pytest.fixture(scope="session")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("certificates") / "ours")
-
-
-@pytest.fixture(scope="session")
-def certificate(authority):
-    """Of localhost, 127.0.0.1 and ::1: paths of certificate and key."""
-    return authority.issue("server")
-
-
 def scenario_of(result):
     (scenario,) = result["scenarios"].values()
     return scenario
