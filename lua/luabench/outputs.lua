@@ -1,6 +1,7 @@
 -- Writes the files of -o. A file appears whole or not at all: it is written beside and renamed, unless what is there already is no plain file (a device, a pipe).
 -- A symbolic link at the path is replaced by the file.
 
+local core = require "luabench.core"
 local results = require "luabench.results"
 
 local outputs = {}
@@ -15,15 +16,6 @@ local function write_to(path, text)
   return true
 end
 
--- A device, a pipe, a terminal: to be written to, never replaced. (What cannot be sought is no plain file; /dev/null can be.)
-local function is_special(path)
-  if path:match("^/dev/") or path:match("^/proc/") then return true end
-  local file = io.open(path, "r+b")
-  if not file then return false end
-  local position = file:seek("end")
-  file:close()
-  return position == nil
-end
 
 local function replace(path, text)
   local beside = path .. ".part"
@@ -39,7 +31,7 @@ end
 
 --- Writes `text` to `path`. Returns true, or nil and a message that names the file.
 function outputs.write_file(path, text)
-  if is_special(path) then return write_to(path, text) end
+  if core.file_kind(path) == "other" then return write_to(path, text) end -- a device, a pipe: opened once, never replaced
   if replace(path, text) then return true end
   return write_to(path, text) -- the folder may not be ours to write in, though the file is
 end

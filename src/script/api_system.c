@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "script/api.h"
@@ -57,6 +58,16 @@ static int terminal(lua_State *L)
     return 1;
 }
 
+/* file_kind(path): "file", "directory" or "other" (a device, a pipe); nil when there is nothing. */
+static int file_kind(lua_State *L)
+{
+    struct stat status;
+    if (stat(luaL_checkstring(L, 1), &status))
+        return 0;
+    lua_pushstring(L, S_ISREG(status.st_mode) ? "file" : S_ISDIR(status.st_mode) ? "directory" : "other");
+    return 1;
+}
+
 static int cores(lua_State *L)
 {
     cpu_set_t set;
@@ -67,7 +78,7 @@ static int cores(lua_State *L)
 void api_system_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "log", log_line }, { "write", write_all }, { "terminal", terminal }, { "cores", cores }, { NULL, NULL },
+        { "log", log_line }, { "write", write_all }, { "terminal", terminal }, { "cores", cores }, { "file_kind", file_kind }, { NULL, NULL },
     };
     api_register(L, functions);
     lua_pushliteral(L, LUABENCH_SHARE);

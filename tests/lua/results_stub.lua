@@ -144,6 +144,10 @@ stub.terminals = {}
 stub.broken = {}
 
 stub.core = {
+  file_kind = function(path)
+    local function is(test) return os.execute(("test -%s '%s'"):format(test, path)) == 0 end
+    return is "f" and "file" or is "d" and "directory" or is "e" and "other" or nil
+  end,
   VERSION = "0.1.0",
   json_null = null,
   rows_exhausted = function() return {} end,
