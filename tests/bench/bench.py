@@ -39,6 +39,7 @@ http {{
     location = /hello {{ return 200 "Hello, World!"; }}
     location = /status {{ stub_status; }}
   }}
+  {more}
 }}
 """
 
@@ -68,13 +69,14 @@ def cores():
 
 
 class Nginx:
-    """nginx with one worker on one core; `with Nginx(core) as nginx: nginx.url`."""
+    """nginx with one worker on one core; `with Nginx(core) as nginx: nginx.url`. `more` gives further servers of its configuration, out of the folder where their
+    files are."""
 
-    def __init__(self, core):
+    def __init__(self, core, more=lambda folder: ""):
         self.folder = Path(tempfile.mkdtemp(prefix="luabench-"))
         self.port = free_port()
         config = self.folder / "nginx.conf"
-        config.write_text(NGINX_CONFIG.format(folder=self.folder, port=self.port))
+        config.write_text(NGINX_CONFIG.format(folder=self.folder, port=self.port, more=more(self.folder)))
         nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
         self.process = subprocess.Popen(pinned(core, [nginx, "-e", self.folder / "error.log", "-p", self.folder, "-c", config]))
         self.url = f"http://127.0.0.1:{self.port}"
