@@ -3,10 +3,11 @@
 -- Any other error is ours and keeps its traceback.
 local errors = {}
 
-local format, find, getinfo = string.format, string.find, debug.getinfo
+local format, find, getinfo, getmetatable = string.format, string.find, debug.getinfo, debug.getmetatable
 
 local Usage = {}
 Usage.__index = Usage
+Usage.__metatable = false -- scripts may catch it
 Usage.__tostring = function(self) return self.text end
 
 local function text_of(message, ...)

@@ -134,20 +134,19 @@ end
 
 -- string.buffer --------------------------------------------------------------------------------------------------------
 
--- The methods of all buffers are one table.
+local BUFFER = "put putf get set skip reset free encode decode tostring"
+
+-- All buffers have one metatable, whose methods are its own fields: they get a table of the harmless ones.
 local function buffer_library()
   local ok, buffer = pcall(require, "string.buffer")
-  if not ok then return nil end
-  local methods = (debug.getmetatable(buffer.new()) or {}).__index
-  if type(methods) ~= "table" then return nil end
-  if methods.ref then
-    local set = methods.set
-    methods.ref, methods.reserve, methods.commit = nil, nil, nil
-    methods.set = function(self, text, ...)
-      if type(text) ~= "string" then errors.script("buffer:set takes a text, not %s", show(text)) end
-      return set(self, text, ...)
-    end
+  local meta = ok and debug.getmetatable(buffer.new())
+  if type(meta) ~= "table" then return nil end
+  local methods = copy(meta, BUFFER)
+  methods.set = function(self, text, ...)
+    if type(text) ~= "string" then errors.script("buffer:set takes a text, not %s", show(text)) end
+    return meta.set(self, text, ...)
   end
+  meta.__index = library("buffer", methods)
   return library("string.buffer", copy(buffer))
 end
 
