@@ -1,8 +1,10 @@
 # Every Lua file that is embedded in the binary, as pairs: the name for require, the file.
 set(LUABENCH_LUA_MODULES
   argparse ${ARGPARSE_LUA}
+  luabench.auth ${CMAKE_CURRENT_LIST_DIR}/luabench/auth.lua
   luabench.cli ${CMAKE_CURRENT_LIST_DIR}/luabench/cli.lua
   luabench.connection ${CMAKE_CURRENT_LIST_DIR}/luabench/connection.lua
+  luabench.cookies ${CMAKE_CURRENT_LIST_DIR}/luabench/cookies.lua
   luabench.dryrun ${CMAKE_CURRENT_LIST_DIR}/luabench/dryrun.lua
   luabench.env ${CMAKE_CURRENT_LIST_DIR}/luabench/env.lua
   luabench.errors ${CMAKE_CURRENT_LIST_DIR}/luabench/errors.lua
@@ -20,6 +22,7 @@ set(LUABENCH_LUA_MODULES
   luabench.libraries ${CMAKE_CURRENT_LIST_DIR}/luabench/libraries.lua
   luabench.live ${CMAKE_CURRENT_LIST_DIR}/luabench/live.lua
   luabench.main ${CMAKE_CURRENT_LIST_DIR}/luabench/main.lua
+  luabench.md5 ${CMAKE_CURRENT_LIST_DIR}/luabench/md5.lua
   luabench.modules ${CMAKE_CURRENT_LIST_DIR}/luabench/modules.lua
   luabench.nearest ${CMAKE_CURRENT_LIST_DIR}/luabench/nearest.lua
   luabench.options ${CMAKE_CURRENT_LIST_DIR}/luabench/options.lua
@@ -30,6 +33,7 @@ set(LUABENCH_LUA_MODULES
   luabench.quick ${CMAKE_CURRENT_LIST_DIR}/luabench/quick.lua
   luabench.report.connections ${CMAKE_CURRENT_LIST_DIR}/luabench/report/connections.lua
   luabench.random ${CMAKE_CURRENT_LIST_DIR}/luabench/random.lua
+  luabench.reference ${CMAKE_CURRENT_LIST_DIR}/luabench/reference.lua
   luabench.report.layout ${CMAKE_CURRENT_LIST_DIR}/luabench/report/layout.lua
   luabench.report.remarks ${CMAKE_CURRENT_LIST_DIR}/luabench/report/remarks.lua
   luabench.report.tables ${CMAKE_CURRENT_LIST_DIR}/luabench/report/tables.lua

@@ -71,37 +71,58 @@ function url.encode(text)
   return (gsub(text, "[^%w%-%._~]", escape_byte))
 end
 
-local function query_value(key, value)
-  if type(value) == "string" then return url.encode(value) end
+-- As forms are encoded (WHATWG URL 5.2): a blank becomes "+".
+local function form_encode(text)
+  return (gsub(gsub(text, "[^%w%-%._* ]", escape_byte), " ", "+"))
+end
+
+local function text_of(value)
+  if type(value) == "string" then return value end
   if type(value) == "boolean" then return tostring(value) end
-  local digits = type(value) == "number" and units.digits(value)
-  if digits then return (gsub(digits, "+", "%%2B")) end
-  return nil, format("query: `%s` must be a string, a number or true/false, not %s", tostring(key), show(value))
+  return type(value) == "number" and units.digits(value) or nil
 end
 
-local function add_pair(parts, key, value)
-  local text, why = query_value(key, value)
-  if not text then return nil, why end
-  parts[#parts + 1] = url.encode(key) .. "=" .. text
-  return true
-end
-
---- A query table as text, keys sorted; a list gives its key several times. Or nil and what is wrong.
-function url.query(values)
+-- The table as text, keys sorted; a list gives its key several times. `what` is the table's name in messages.
+local function encode_table(values, encode, what)
   local keys, parts = {}, {}
   for key in pairs(values) do
-    if type(key) ~= "string" then return nil, format("query: %s stands without a key; write query = { name = value }", show(values[key])) end
+    if type(key) ~= "string" then return nil, format("%s: %s stands without a key; write %s = { name = value }", what, show(values[key]), what) end
     keys[#keys + 1] = key
   end
   sort(keys)
   for _, key in ipairs(keys) do
     local value = values[key]
     for _, one in ipairs(type(value) == "table" and value or { value }) do
-      local ok, why = add_pair(parts, key, one)
-      if not ok then return nil, why end
+      local text = text_of(one)
+      if not text then return nil, format("%s: `%s` must be a string, a number or true/false, not %s", what, key, show(one)) end
+      parts[#parts + 1] = encode(key) .. "=" .. encode(text)
     end
   end
   return concat(parts, "&")
+end
+
+--- A query table as text, keys sorted; a list gives its key several times. Or nil and what is wrong.
+function url.query(values) return encode_table(values, url.encode, "query") end
+
+--- A form as application/x-www-form-urlencoded; or nil and what is wrong.
+function url.form(values) return encode_table(values, form_encode, "form") end
+
+--- `{name}` in a URL filled from `values`, percent-encoded; nil and what is wrong.
+function url.fill(template, values)
+  local used, why = {}, nil
+  local text = gsub(template, "{([%w_]+)}", function(name)
+    local value = values[name]
+    used[name] = true
+    if type(value) == "number" then value = units.digits(value) end
+    if type(value) == "string" and value ~= "" then return url.encode(value) end
+    why = why or value == nil and format("path: there is nothing for {%s}", name) or value == "" and format("path: `%s` is empty", name)
+      or format("path: `%s` must be a text or a number, not %s", name, show(values[name]))
+  end)
+  for name in pairs(values) do
+    if not used[name] then why = why or format("path: %s has no {%s}", show(template), tostring(name)) end
+  end
+  if why then return nil, why end
+  return text
 end
 
 --- The URL with more query behind it, before a fragment.

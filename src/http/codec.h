@@ -30,6 +30,7 @@ struct codec {
     bool peer_ends;        /* the limit is 0 because the peer said so */
     bool streams;          /* HTTP/2: many exchanges at a time, and the peer may send when there is none */
     bool due;              /* output() has something although nothing was submitted; set by any call, cleared by output() */
+    const char *wrong;     /* output() has found that it cannot go on, and the connection is of no further use: why; or NULL */
     const char *farewell;  /* what the peer has said about the end of the connection, or NULL */
 };
 

@@ -238,6 +238,10 @@ void conn_write(struct conn *conn)
     do {
         size_t length = 0;
         count = codec->ops->output(codec, vectors);
+        if (codec->wrong) {
+            lose(conn, ERR_CLOSED, codec->wrong);
+            return;
+        }
         for (int i = 0; i < count; i++)
             length += vectors[i].iov_len;
         if (!length && !conn->transport.held)

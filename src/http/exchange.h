@@ -14,6 +14,7 @@
 
 struct conn;
 struct call;
+struct upload;
 
 /* What a response's head has that somebody may want to look at. */
 enum {
@@ -30,6 +31,7 @@ struct exchange {
     size_t lines_length;
     const char *content; /* the body to send; NULL: no body, no Content-Length. Lines and content must stay until the exchange has come back */
     size_t content_length;
+    struct upload *upload; /* the body is this, and `content` is not looked at; NULL: it is `content` */
     int64_t deadline;  /* ns; the response must be complete by then; NS_NEVER: no limit */
     size_t max_body;   /* bytes of a response's body; more is ERR_TOO_LARGE */
     bool discard;      /* the response's body is counted and not kept */

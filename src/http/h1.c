@@ -15,6 +15,7 @@
 #include "http/chunked.h"
 #include "http/engine.h"
 #include "http/h1_request.h"
+#include "http/upload.h"
 
 enum {
     HEAD_MAX = 256 * 1024,
@@ -87,11 +88,16 @@ static int h1_output(struct codec *codec, struct iovec vectors[CODEC_VECTORS])
 {
     struct h1 *h1 = h1_of(codec);
     int count = 0;
-    for (struct link *link = h1->flight.next; link != &h1->flight && count < CODEC_MORE; link = link->next) {
+    bool more = false;
+    for (struct link *link = h1->flight.next; link != &h1->flight && count < CODEC_MORE && !more; link = link->next) {
         const struct exchange *exchange = container_of(link, struct exchange, link);
-        if (exchange->written < exchange->length)
-            count += h1_request_vectors(exchange, vectors + count);
+        if (exchange->written == exchange->length)
+            continue;
+        count += h1_request_vectors(exchange, vectors + count, CODEC_VECTORS - count, &more);
+        if (exchange->upload && exchange->upload->why)
+            codec->wrong = exchange->upload->why;
     }
+    codec->due = more;
     return count;
 }
 

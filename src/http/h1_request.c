@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "http/upload.h"
+
 static unsigned fields_of(const struct exchange *exchange)
 {
     unsigned fields = exchange->request->fields;
@@ -42,7 +44,23 @@ static int add_vector(struct iovec *vectors, int count, const char *data, size_t
     return count + 1;
 }
 
-int h1_request_vectors(const struct exchange *exchange, struct iovec *vectors)
+/* What of the upload lies behind its first `offset` bytes, up to the end of what is read of a file at a time. */
+static int add_upload(struct upload *upload, struct iovec *vectors, int count, int room, uint64_t offset, bool *more)
+{
+    bool file = false;
+    while (offset < upload->length && count < room && !file) {
+        size_t length;
+        const char *data = upload_at(upload, offset, &length, &file);
+        if (!data)
+            return count;
+        vectors[count++] = (struct iovec){ .iov_base = (char *)(uintptr_t)data, .iov_len = length };
+        offset += length;
+    }
+    *more = offset < upload->length;
+    return count;
+}
+
+int h1_request_vectors(const struct exchange *exchange, struct iovec *vectors, int room, bool *more)
 {
     const struct request *request = exchange->request;
     size_t skip = exchange->written, tail = exchange->length - exchange->content_length - exchange->lines_length - request->length;
@@ -51,5 +69,7 @@ int h1_request_vectors(const struct exchange *exchange, struct iovec *vectors)
     int count = add_vector(vectors, 0, request->bytes, request->length, &skip);
     count = add_vector(vectors, count, exchange->lines, exchange->lines_length, &skip);
     count = add_vector(vectors, count, exchange->tail, tail, &skip);
+    if (exchange->upload)
+        return add_upload(exchange->upload, vectors, count, room, skip, more);
     return add_vector(vectors, count, exchange->content, exchange->content_length, &skip);
 }

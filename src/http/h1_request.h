@@ -6,11 +6,12 @@
 
 #include "http/exchange.h"
 
-enum { H1_REQUEST_VECTORS = 4 };
+enum { H1_REQUEST_VECTORS = 4 }; /* what a request without an upload takes at most */
 
 /* Nothing of it is written: sets length, written and tail. True when the connection ends with it, because it says Connection: close. */
 bool h1_request_begin(struct exchange *exchange);
-/* Fills at most H1_REQUEST_VECTORS with what of it is not written; returns how many. */
-int h1_request_vectors(const struct exchange *exchange, struct iovec *vectors);
+/* Fills at most `room` vectors, H1_REQUEST_VECTORS or more, with what of it is not written; returns how many. Of an upload that may be less than there is: *more. The
+ * upload says when it could not be read. */
+int h1_request_vectors(const struct exchange *exchange, struct iovec *vectors, int room, bool *more);
 
 #endif

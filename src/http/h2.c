@@ -14,6 +14,7 @@
 #include "http/engine.h"
 #include "http/h2_client.h"
 #include "http/h2_request.h"
+#include "http/upload.h"
 
 enum {
     STREAM_WINDOW = 16 << 20,
@@ -100,6 +101,20 @@ static void count_plain(struct exchange *exchange, size_t length)
     exchange->bytes_sent += length;
 }
 
+/* What is sent of files is read here, and so copied. */
+static int send_upload(struct h2 *h2, struct exchange *exchange, const uint8_t *head, size_t length)
+{
+    char *data = mem_resize(NULL, length);
+    if (!upload_read(exchange->upload, exchange->stream.given, data, length)) {
+        free(data);
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    }
+    h2_out_bytes(&h2->out, head, H2_FRAME_HEAD);
+    h2_out_owned(&h2->out, exchange, data, length);
+    exchange->stream.given += length;
+    return h2_out_full(&h2->out) ? NGHTTP2_ERR_PAUSE : 0;
+}
+
 static int send_content(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *head, size_t length, nghttp2_data_source *source, void *user_data)
 {
     (void)source;
@@ -107,6 +122,8 @@ static int send_content(nghttp2_session *session, nghttp2_frame *frame, const ui
     struct exchange *exchange = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     if (!exchange)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    if (exchange->upload)
+        return send_upload(h2, exchange, head, length);
     const char *data = exchange->content + exchange->stream.given;
     h2_out_bytes(&h2->out, head, H2_FRAME_HEAD);
     if (exchange->content_length <= H2_COPIED) {

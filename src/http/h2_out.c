@@ -22,6 +22,12 @@ void h2_out_content(struct h2_out *out, struct exchange *exchange, const char *d
     out->queued += length;
 }
 
+void h2_out_owned(struct h2_out *out, struct exchange *exchange, char *data, size_t length)
+{
+    h2_out_content(out, exchange, data, length);
+    out->pieces[out->count - 1].owned = data;
+}
+
 static struct iovec at(const char *data, size_t length)
 {
     return (struct iovec){ .iov_base = (char *)(uintptr_t)data, .iov_len = length };
@@ -100,7 +106,8 @@ void h2_out_forget(struct h2_out *out, const struct exchange *exchange)
         struct h2_piece *piece = &out->pieces[i];
         if (piece->exchange != exchange)
             continue;
-        piece->data = piece->owned = mem_text(piece->data, piece->length);
+        if (!piece->owned)
+            piece->data = piece->owned = mem_text(piece->data, piece->length);
         piece->exchange = NULL;
     }
 }

@@ -22,8 +22,8 @@ struct h2_piece {
     size_t before; /* where in `frames` it belongs */
     const char *data;
     size_t length;
-    struct exchange *exchange; /* whose content it is; NULL: the data is ours, and is freed */
-    char *owned;
+    struct exchange *exchange; /* whose content it is; NULL: it has been given up */
+    char *owned;               /* to be freed; NULL: the data is the exchange's */
 };
 
 /* Zeroed, it is empty. */
@@ -44,6 +44,8 @@ static inline bool h2_out_full(const struct h2_out *out)
 void h2_out_bytes(struct h2_out *out, const void *data, size_t length);
 /* Appends a part of the exchange's content, which must stay until it is written or h2_out_forget was called. Only when not h2_out_full. */
 void h2_out_content(struct h2_out *out, struct exchange *exchange, const char *data, size_t length);
+/* The same for data of that length from malloc, which is freed when it is written. */
+void h2_out_owned(struct h2_out *out, struct exchange *exchange, char *data, size_t length);
 /* Fills `vectors` (CODEC_VECTORS of them) with what is to be written next; returns how many. */
 int h2_out_vectors(const struct h2_out *out, struct iovec *vectors);
 /* `length` bytes of the vectors were written. What belongs to an exchange's content is added to its counts. */

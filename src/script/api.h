@@ -21,6 +21,7 @@ void api_net_open(lua_State *L);
 void api_random_open(lua_State *L);
 void api_system_open(lua_State *L);
 void api_text_open(lua_State *L);
+void api_upload_open(lua_State *L);
 void api_url_open(lua_State *L);
 
 /* lua_CFunction, upvalue 1 the vm as light userdata: pushes the table `luabench.core`. */
@@ -42,6 +43,9 @@ void api_http_submit(struct vu *vu);
 void api_http_abandon(struct vu *vu);
 /* A finished exchange: records its figures and makes its user ready. */
 void api_http_finished(struct vm *vm, struct exchange *exchange);
+
+/* The body at `argument`, which is one of core.upload. */
+struct upload *api_upload_argument(lua_State *L, int argument);
 
 /* The call at `argument`, or NULL when there is none; raises an error when its last answer is still held. */
 struct call *api_call_argument(lua_State *L, int argument);

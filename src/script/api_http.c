@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "http/decode.h"
+#include "http/upload.h"
 #include "script/api.h"
 #include "script/record.h"
 
@@ -40,6 +41,14 @@ static void back_off(struct vu *vu, enum err error)
     vu->connect_after = clock_ns() + (delay < LAST_BACK_OFF_MS ? delay : LAST_BACK_OFF_MS) * NS_PER_MS;
 }
 
+/* The upload is the sender's again. */
+static void leave_upload(struct exchange *exchange)
+{
+    if (exchange->upload)
+        upload_rest(exchange->upload);
+    exchange->upload = NULL;
+}
+
 /* Before anything is recorded, since wrong data is an error. */
 static void decode(struct vm *vm, const struct vu *vu, struct exchange *exchange)
 {
@@ -53,6 +62,7 @@ static void decode(struct vm *vm, const struct vu *vu, struct exchange *exchange
 void api_http_finished(struct vm *vm, struct exchange *exchange)
 {
     struct vu *vu = exchange->owner;
+    leave_upload(exchange);
     if (exchange->notes & NOTE_ENCODED)
         decode(vm, vu, exchange);
     if (!exchange->call)
@@ -136,6 +146,7 @@ void api_http_abandon(struct vu *vu)
     exchange->call = NULL;
     if (!exchange->finished || link_listed(&exchange->link)) {
         pool_cancel(vu->vm->pool, exchange, ERR_INTERRUPTED);
+        leave_upload(exchange);
         return;
     }
     if (call) /* reaped, and waiting to be delivered */
@@ -226,14 +237,19 @@ static int64_t timeout_argument(lua_State *L, int argument, const struct http_pl
     return ns_from_seconds(seconds);
 }
 
-/* send(prepared, lines, body, timeout, call); waits. The strings and the call stay alive as arguments on the coroutine's stack. */
+/* send(prepared, lines, body, timeout, call); waits. Strings, upload and call stay alive as arguments on the coroutine's stack. */
 static int send_request(lua_State *L)
 {
     struct request **prepared = lua_touserdata(L, 1);
     struct vu *vu = vu_that_waits(L);
     luaL_argcheck(L, prepared && *prepared, 1, "a prepared request expected");
     size_t lines_length = 0, content_length = 0;
-    const char *lines = luaL_optlstring(L, 2, NULL, &lines_length), *content = luaL_optlstring(L, 3, NULL, &content_length);
+    const char *lines = luaL_optlstring(L, 2, NULL, &lines_length), *content = "";
+    struct upload *upload = lua_isuserdata(L, 3) ? api_upload_argument(L, 3) : NULL;
+    if (upload)
+        content_length = upload->length;
+    else
+        content = luaL_optlstring(L, 3, NULL, &content_length);
     int64_t timeout = timeout_argument(L, 4, &vu->scenario->plan->http);
     struct call *call = api_call_argument(L, 5);
 
@@ -243,6 +259,7 @@ static int send_request(lua_State *L)
     exchange->lines_length = lines_length;
     exchange->content = content;
     exchange->content_length = content_length;
+    exchange->upload = upload;
     exchange->deadline = timeout;
     exchange->max_body = vu->scenario->plan->http.max_body;
     exchange->discard = vu->scenario->plan->http.discard_bodies;

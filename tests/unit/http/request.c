@@ -117,7 +117,9 @@ static void written(struct exchange *exchange, size_t step, struct buf *out)
 {
     struct iovec vectors[H1_REQUEST_VECTORS];
     int count;
-    while ((count = h1_request_vectors(exchange, vectors))) {
+    bool more = false;
+    while ((count = h1_request_vectors(exchange, vectors, H1_REQUEST_VECTORS, &more))) {
+        assert_false(more);
         size_t taken = vectors[0].iov_len < step ? vectors[0].iov_len : step;
         assert_true(count <= H1_REQUEST_VECTORS && taken);
         buf_append(out, vectors[0].iov_base, taken);
