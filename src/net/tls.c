@@ -186,6 +186,7 @@ static ssize_t tls_read(struct transport *transport, void *data, size_t size)
         tls->receive = tls->filled && size - total >= ROOM;
     } while (total < size && (tls->receive || SSL_has_pending(tls->ssl)));
     transport->held = tls->held.length > 0;
+    SSL_free_buffers(tls->ssl); /* a session ticket makes OpenSSL take a buffer to write that is not used */
     if (!total)
         return stopped(transport, result);
     /* an end or a failure behind the data is told by the next call */

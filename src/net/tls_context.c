@@ -157,6 +157,7 @@ void tls_context_prepare(SSL_CTX *ssl)
 
 static bool load(struct tls_context *context)
 {
+    tls_memory_init();
     context->ssl = SSL_CTX_new(TLS_client_method());
     if (!context->ssl)
         return refuse(context, "OpenSSL cannot be used: %s", tls_reason());

@@ -48,6 +48,11 @@ static inline struct tls *tls_of(const SSL *ssl)
 /* What clients' and servers' connections have in common. */
 void tls_context_prepare(SSL_CTX *ssl);
 
+/* tls_memory.c */
+
+/* Before anything else is asked of OpenSSL, without effect after that. */
+void tls_memory_init(void);
+
 /* tls_words.c */
 
 /* OpenSSL's verification of a certificate: notes in tls->text why one is refused. */

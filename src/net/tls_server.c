@@ -77,6 +77,7 @@ static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
 
 struct tls_context *tls_server_new(unsigned accept)
 {
+    tls_memory_init();
     struct tls_context *context = mem_zero(sizeof *context);
     EVP_PKEY *key = EVP_EC_gen("P-256");
     context->ssl = SSL_CTX_new(TLS_server_method());
