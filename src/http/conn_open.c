@@ -36,7 +36,12 @@ static struct codec *codec_new(struct conn *conn, enum http_version version)
 {
     const struct client_options *options = conn->endpoint->client->options;
     struct link *finished = &conn->pool->finished;
-    return version == HTTP_2 ? h2_new(finished, options->streams) : h1_new(finished, options->lenient);
+    if (version == HTTP_2)
+        return h2_new(finished, options->streams);
+    struct codec *codec = h1_new(finished, options->lenient);
+    if (options->pipeline)
+        codec->limit = options->pipeline;
+    return codec;
 }
 
 /* It can carry exchanges. */

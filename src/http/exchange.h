@@ -14,6 +14,7 @@
 
 struct conn;
 struct call;
+struct batch;
 struct upload;
 
 /* What a response's head has that somebody may want to look at. */
@@ -37,6 +38,7 @@ struct exchange {
     bool discard;      /* the response's body is counted and not kept */
     void *owner;       /* of the submitter */
     struct call *call; /* of the submitter: the call that it is a part of, NULL: it is the whole of it */
+    struct batch *batch; /* of the submitter: the requests it was sent with in one text, NULL: it is alone */
     int64_t earlier;   /* of the submitter: ns that the call had taken before, with other requests */
 
     /* marks, ns; 0: did not happen */

@@ -26,6 +26,11 @@ static size_t write_tail(struct exchange *exchange, unsigned fields)
 
 bool h1_request_begin(struct exchange *exchange)
 {
+    if (exchange->request->raw) {
+        exchange->written = 0;
+        exchange->length = exchange->content_length;
+        return exchange->close;
+    }
     unsigned fields = fields_of(exchange);
     size_t tail = write_tail(exchange, fields);
     exchange->written = 0;
@@ -64,6 +69,8 @@ int h1_request_vectors(const struct exchange *exchange, struct iovec *vectors, i
 {
     const struct request *request = exchange->request;
     size_t skip = exchange->written, tail = exchange->length - exchange->content_length - exchange->lines_length - request->length;
+    if (request->raw)
+        return add_vector(vectors, 0, exchange->content, exchange->content_length, &skip);
     if (exchange->length == request->length + 2) /* the blank line follows the request's bytes */
         return add_vector(vectors, 0, request->bytes, exchange->length, &skip);
     int count = add_vector(vectors, 0, request->bytes, request->length, &skip);

@@ -50,6 +50,7 @@ struct proxy {
 struct client_options {
     unsigned connections;             /* most connections to one origin; over HTTP/2 one, unless `shared` */
     bool shared;                      /* by many users: there are as many connections over HTTP/2, too */
+    unsigned pipeline;                /* most requests at a time on a connection over HTTP/1.1; 0: one */
     unsigned streams;                 /* most requests at a time on a connection over HTTP/2; 0: as many as the peer allows */
     bool keep_alive;                  /* false: every request on a new connection, with Connection: close */
     bool retry;                       /* send again once when a reused connection died before any byte of the answer (script-api section 4) */
