@@ -62,10 +62,11 @@ static void touch(struct conn *conn)
         list_append(&conn->pool->touched, &conn->task);
 }
 
-/* Another connection may take its place. */
+/* When it takes no further exchange, and ends with those inside it, another connection may take its place. That of HTTP/1 has one inside and keeps its place. */
 static void retire(struct conn *conn)
 {
-    if (conn->retired)
+    const struct codec *codec = conn->codec;
+    if (conn->retired || !codec->streams || codec->limit || codec->paused)
         return;
     conn->retired = true;
     conn->endpoint->connections--;
@@ -78,9 +79,12 @@ static void take_back(struct conn *conn)
     struct link returned;
     link_init(&returned);
     list_splice(&returned, &codec->returned);
-    if (conn->state == CONN_OPEN && (codec_capacity(codec) || (!codec->limit && !codec->paused))) {
-        codec->limit = 0;
+    if (conn->state == CONN_OPEN) {
+        if (codec_capacity(codec))
+            codec->limit = 0;
         retire(conn);
+        list_remove(&conn->link); /* it has no room for those */
+        list_append(&conn->endpoint->busy, &conn->link);
     }
     endpoint_returned(conn->endpoint, &returned, codec->farewell ? codec->farewell : "REFUSED_STREAM");
 }
@@ -121,8 +125,7 @@ void conn_settle(struct conn *conn)
             lose(conn, ERR_NONE, NULL);
         return;
     }
-    if (codec->streams && !codec->limit && !codec->paused)
-        retire(conn);
+    retire(conn);
     if (codec->due)
         touch(conn);
     list_remove(&conn->link);
@@ -153,6 +156,7 @@ void conn_submit(struct conn *conn, struct exchange *exchange)
     endpoint->client->counts->reused += exchange->reused;
     conn->counts->requests++;
     codec->ops->submit(codec, exchange);
+    retire(conn);
     touch(conn);
     if (codec->active > 1 || !codec_capacity(codec)) { /* of several with room, another one is looked at first next time */
         list_remove(&conn->link);

@@ -169,8 +169,8 @@ static bool may_retry(const struct exchange *exchange, enum err error)
     return unseen && exchange->reused && !exchange->answered && !exchange->retried && exchange->client->options->retry;
 }
 
-/* Sends it again, on a new connection if there may be one more, otherwise before all others that wait. */
-static void resubmit(struct endpoint *endpoint, struct exchange *exchange)
+/* Forgets the connection it was on. */
+static void detach(struct exchange *exchange)
 {
     exchange->reused = exchange->close = false;
     exchange->conn = NULL;
@@ -178,6 +178,12 @@ static void resubmit(struct endpoint *endpoint, struct exchange *exchange)
     exchange->sent = exchange->first_byte = 0;
     exchange->dns = exchange->connect = exchange->tls = 0;
     exchange->assigned = 0;
+}
+
+/* Sends it again, on a new connection if there may be one more, otherwise before all others that wait. */
+static void resubmit(struct endpoint *endpoint, struct exchange *exchange)
+{
+    detach(exchange);
     if (may_open(endpoint))
         conn_new(endpoint, exchange);
     else
@@ -204,7 +210,8 @@ void endpoint_lost(struct endpoint *endpoint, struct link *exchanges, enum err e
 /* One of which nothing was written just goes elsewhere. That the method is not idempotent does not matter: RFC 9113 8.7. */
 void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, const char *text)
 {
-    struct link *link;
+    struct link again, *link;
+    link_init(&again);
     while ((link = list_shift(exchanges))) {
         struct exchange *exchange = container_of(link, struct exchange, link);
         if (exchange->written && (exchange->retried || exchange->answered || !endpoint->client->options->retry)) {
@@ -212,6 +219,10 @@ void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, const 
             continue;
         }
         exchange->retried = exchange->retried || exchange->written;
-        resubmit(endpoint, exchange);
+        detach(exchange);
+        list_append(&again, link);
     }
+    list_splice(&again, &endpoint->waiting);
+    list_splice(&endpoint->waiting, &again);
+    endpoint_serve(endpoint);
 }

@@ -42,11 +42,21 @@ static void complete(struct h2 *h2, struct exchange *exchange)
     exchange_finish(exchange, h2->codec.finished, h2->now);
 }
 
-/* The peer has not processed it. */
+/* Those that have no stream yet come last. */
+static int32_t id_at(const struct link *link)
+{
+    int32_t id = container_of(link, struct exchange, link)->stream.id;
+    return id ? id : INT32_MAX;
+}
+
+/* The peer has not processed it. They are kept in the order in which they were sent, which is not that in which nghttp2 closes streams. */
 static void give_back(struct h2 *h2, struct exchange *exchange)
 {
+    struct link *list = &h2->codec.returned, *last = list->previous;
     h2_leave(h2, exchange);
-    list_append(&h2->codec.returned, &exchange->link);
+    while (last != list && id_at(last) > exchange->stream.id)
+        last = last->previous;
+    list_prepend(last, &exchange->link);
 }
 
 /* Heads */
