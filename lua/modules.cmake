@@ -38,6 +38,7 @@ set(LUABENCH_LUA_MODULES
   luabench.report.remarks ${CMAKE_CURRENT_LIST_DIR}/luabench/report/remarks.lua
   luabench.report.tables ${CMAKE_CURRENT_LIST_DIR}/luabench/report/tables.lua
   luabench.report.text ${CMAKE_CURRENT_LIST_DIR}/luabench/report/text.lua
+  luabench.report.wrk ${CMAKE_CURRENT_LIST_DIR}/luabench/report/wrk.lua
   luabench.response ${CMAKE_CURRENT_LIST_DIR}/luabench/response.lua
   luabench.results ${CMAKE_CURRENT_LIST_DIR}/luabench/results.lua
   luabench.sandbox ${CMAKE_CURRENT_LIST_DIR}/luabench/sandbox.lua
@@ -56,4 +57,11 @@ set(LUABENCH_LUA_MODULES
   luabench.url ${CMAKE_CURRENT_LIST_DIR}/luabench/url.lua
   luabench.user ${CMAKE_CURRENT_LIST_DIR}/luabench/user.lua
   luabench.vu ${CMAKE_CURRENT_LIST_DIR}/luabench/vu.lua
+  luabench.wrk ${CMAKE_CURRENT_LIST_DIR}/luabench/wrk.lua
+  luabench.wrk.api ${CMAKE_CURRENT_LIST_DIR}/luabench/wrk/api.lua
+  luabench.wrk.env ${CMAKE_CURRENT_LIST_DIR}/luabench/wrk/env.lua
+  luabench.wrk.script ${CMAKE_CURRENT_LIST_DIR}/luabench/wrk/script.lua
+  luabench.wrk.sender ${CMAKE_CURRENT_LIST_DIR}/luabench/wrk/sender.lua
+  luabench.wrk.stats ${CMAKE_CURRENT_LIST_DIR}/luabench/wrk/stats.lua
+  luabench.wrk.thread ${CMAKE_CURRENT_LIST_DIR}/luabench/wrk/thread.lua
 )

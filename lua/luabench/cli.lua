@@ -98,6 +98,12 @@ function READERS.seed(text)
   return nil, show(text) .. " is not a seed; one is a whole number from 0 to 9007199254740992"
 end
 
+-- The layout of the text report.
+function READERS.report(text)
+  if text == "wrk" then return text end
+  return nil, show(text) .. " is no layout of the report; there is wrk"
+end
+
 function READERS.url(text)
   return url.target(url.looks_like(text) and url.with_scheme(text) or text)
 end
@@ -261,6 +267,26 @@ end
 function cli.parse_run(argv)
   local own, args = split_args(argv, index_names(flags.run))
   local values = parse(flags.run, own)
+  values.args = args
+  return values
+end
+
+--- True when argv has a script of wrk's: -s or --script.
+function cli.is_wrk(argv)
+  local index, i = index_names(flags.run), 1
+  while i <= #argv and argv[i] ~= "--" do
+    local word = argv[i]
+    if word == "--script" or word:find("^%-%-script=") or word:find("^%-s") then return true end
+    local row = index[word]
+    i = i + (row and row[4] and not row.bare and 2 or 1)
+  end
+  return false
+end
+
+--- argv of a run of a script of wrk's, as cli.parse_run.
+function cli.parse_wrk(argv)
+  local own, args = split_args(argv, index_names(flags.wrk))
+  local values = parse(flags.wrk, own)
   values.args = args
   return values
 end

@@ -87,8 +87,9 @@ local function document_of(plan, merged)
 end
 
 -- What goes to standard output; nil and a message when it cannot be made.
-local function standard_output(plan, document, status, reason)
+local function standard_output(plan, merged, document, status, reason)
   if plan.json then return results.encode(document) end
+  if plan.report == "wrk" then return require("luabench.report.wrk").render(plan, merged) end
   return text_report(plan, document, status, reason)
 end
 
@@ -100,7 +101,7 @@ local function finish(plan, merged)
   local document = document_of(plan, merged)
   local problems = outputs.write(plan, document)
   local status, reason = status_of(plan, document, problems)
-  local text, problem = standard_output(plan, document, status, reason)
+  local text, problem = standard_output(plan, merged, document, status, reason)
   if text then text, problem = core.write(STDOUT, text) end
   if problem then problems[#problems + 1] = "cannot print the results: " .. tostring(problem) end
   for _, message in ipairs(problems) do complain(message) end

@@ -32,6 +32,8 @@ flags.run = {
     { "timeout", "-T", "--timeout", "TIME", "for a whole response (30s)", kind = "positive_duration", example = "5s", what = "the timeout" },
     { "connect_timeout", false, "--connect-timeout", "TIME", "for a connection (10s)", kind = "positive_duration", example = "2s", what = "the timeout of connections" },
     { "no_keepalive", false, "--no-keepalive", nil, "every request on a new connection", also = "--disable-keepalive" },
+    { "streams", "-m", "--streams", "N", "HTTP/2: requests at a time on a connection, which users share: -c 100 -m 10 opens 10", kind = "count", example = "10",
+      what = "the number of streams on a connection" },
     { "requests_per_connection", false, "--requests-per-connection", "N", "open a new connection after so many requests", kind = "count", example = "100",
       what = "the number of requests on a connection" },
     { "http_version", false, "--http", "VERSION", "1.1, 2, or auto: over TLS what the server chooses (auto)", kind = "http_version", example = "2",
@@ -79,6 +81,7 @@ flags.run = {
       example = "'http.latency: p(99) < 200ms'", what = "a threshold" },
     { "latency", "-L", "--latency", nil, "the full table of percentiles" },
     { "outputs", "-o", "--output", "FILE", "write the result to FILE.json; repeatable", kind = "output", many = true, example = "result.json", what = "the file for the result" },
+    { "report", false, "--report", "wrk", "the text report in the layout of wrk's", kind = "report", example = "wrk", what = "the layout" },
     { "json", false, "--json", nil, "the result as JSON on standard output, and nothing else there" },
     { "interval", false, "--interval", "TIME", "a line of progress every so often (10s when not on a terminal)", kind = "positive_duration", example = "10s",
       what = "the time between lines of progress" },
@@ -87,6 +90,56 @@ flags.run = {
     { "help", "-h", "--help", nil, "this text; after a script, its parameters" },
     { "version", false, "--version", nil, "the version" },
   },
+}
+
+-- With -s, letters are those of wrk and wrk2; what these do not have is as always.
+local function group(title, rows)
+  for _, each in ipairs(flags.run) do
+    if each.title == title then return rows and rows(each) or each end
+  end
+end
+
+local function rows_of(title, keys)
+  return group(title, function(all)
+    local some = { title = title }
+    for _, row in ipairs(all) do
+      if keys:find(" " .. row[1] .. " ", 1, true) then some[#some + 1] = row end
+    end
+    return some
+  end)
+end
+
+-- Letters and long names of wrk's for rows of ours; the rest of a row is kept.
+local function renamed(title, names)
+  return group(title, function(all)
+    local some = { title = title }
+    for i, row in ipairs(all) do
+      local copy = setmetatable({}, { __index = row })
+      for k = 1, 5 do copy[k] = row[k] end
+      for key, value in pairs(names[row[1]] or {}) do copy[key] = value end
+      some[i] = copy
+    end
+    return some
+  end)
+end
+
+flags.wrk = {
+  { title = "As wrk and wrk2 have them",
+    { "script", "-s", "--script", "FILE", "the script", kind = "text", example = "script.lua", what = "the script" },
+    { "users", "-c", "--connections", "N", "connections, over all threads (10)", kind = "count", example = "50", what = "the number of connections",
+      also = "--users" },
+    { "duration", "-d", "--duration", "TIME", "how long: 30s, 5m, 1h; a bare number is seconds (10s)", kind = "positive_duration", example = "30s",
+      what = "the duration" },
+    { "threads", "-t", "--threads", "N", "threads, each with a Lua state of its own (2)", kind = "count", example = "2", what = "the number of threads" },
+    { "headers", "-H", "--header", "'Name: value'", "a header, in wrk.headers; repeatable", kind = "header", many = true, example = "'Accept: text/html'",
+      what = "a header" },
+    { "u_latency", "-U", "--u_latency", nil, "taken and without effect: -L shows both latencies" },
+    { "batch_latency", "-B", "--batch_latency", nil, "taken and without effect: each response has its own latency" },
+  },
+  rows_of("How much load", " rate iterations graceful_stop "),
+  renamed("Connections", { timeout = { [5] = "for a whole response (2s)" } }),
+  rows_of("Scripts", " env seed allow_read allow_write allow_run allow_ffi allow_all script_timeout root show_secrets dry_run "),
+  renamed("Results", { version = { [2] = "-v" } }),
 }
 
 flags.serve = {

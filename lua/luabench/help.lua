@@ -10,6 +10,7 @@ luabench: load tests for HTTP servers, written in Lua
   luabench SCRIPT.lua [options] [-- ARGS]   run a script; ARGS are its `...`
   luabench SCRIPT.lua URL [options]         the same against another target
   luabench URL [options]                    no script: one URL again and again
+  luabench -s WRK.lua [options] URL         a script of wrk or wrk2
   luabench PLAN [options]                   a ready-made plan, by its name
   luabench serve [--port N] [--tls]         a server to try things against
 
@@ -22,6 +23,13 @@ Exit status:
   3    no whole response came, or the run could not be carried through
   130  interrupted: the first Ctrl-C ends the run with its results, a second one
        ends it at once
+]]
+
+local WRK = [[
+luabench -s SCRIPT.lua [options] URL [-- ARGS]: a script of wrk or wrk2,
+unmodified; ARGS are what its init() gets
+
+%s
 ]]
 
 local SERVE = [[
@@ -43,6 +51,8 @@ All other options: luabench --help
 ]]
 
 function help.program() return PROGRAM:format(cli.options_help("run")) end
+
+function help.wrk() return WRK:format(cli.options_help("wrk")) end
 
 function help.serve() return SERVE:format(cli.options_help("serve")) end
 

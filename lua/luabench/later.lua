@@ -9,14 +9,14 @@ local function set(names)
 end
 
 later.globals = set "compare thresholds group spawn metric report"
-later.scenario_keys = set [[stages rate arrivals min_users max_users overflow warm_up connections fresh tags on_start on_stop setup teardown
+later.scenario_keys = set [[stages rate arrivals min_users max_users overflow warm_up fresh tags on_start on_stop setup teardown
   thresholds]]
 later.http_keys = set "auth redirects cookies discard_bodies decode pipeline"
 later.request_keys = set "path file form multipart tags redirects version auth cookies expect_status expect"
 later.http_functions = set "batch"
 later.response_fields = set "cookies redirects location html assets link"
-later.options = set [[-s -R -q --rate --rps --stages --rate-stages --arrivals --warm-up --rounds -m --streams -F --form --urls --redirects
-  --prometheus --share --script-memory --debug --lenient --report]]
+later.options = set [[-R -q --rate --rps --stages --rate-stages --arrivals --warm-up --rounds -F --form --urls --redirects
+  --prometheus --share --script-memory --debug --lenient]]
 later.outputs = set ".html .csv .ndjson .hgrm .hlog .jtl .junit.xml"
 
 later.TEXT = "is not available in this version yet"

@@ -131,6 +131,23 @@ local function end_loading(plan)
   require("luabench.stage").loading = false
 end
 
+-- What is left to do when the plan is made.
+local function begin(plan, given, role)
+  if given.dry_run then return say(require("luabench.dryrun").describe(plan)) end
+  if role == "control" then require("luabench.plan").open_outputs(plan.outputs) end
+  end_loading(plan)
+  return plan
+end
+
+-- A script of wrk's: luabench -s SCRIPT.lua URL.
+local function run_wrk(argv, role)
+  local given = require("luabench.cli").parse_wrk(argv)
+  if given.version then return say("luabench " .. core.VERSION .. "\n") end
+  if given.help then return say(require("luabench.help").wrk()) end
+  require("luabench.stage").role = role
+  return begin(require("luabench.wrk").plan(given), given, role)
+end
+
 local function run(argv, role)
   local given = require("luabench.cli").parse_run(argv)
   local word = given.words[1]
@@ -141,10 +158,7 @@ local function run(argv, role)
   local kind, what = dispatch(word)
   local plan = kind == "url" and url_plan(what, given) or script_plan(what, given)
   if plan.action ~= "run" then return plan end
-  if given.dry_run then return say(require("luabench.dryrun").describe(plan)) end
-  if role == "control" then require("luabench.plan").open_outputs(plan.outputs) end
-  end_loading(plan)
-  return plan
+  return begin(plan, given, role)
 end
 
 local function serve(argv)
@@ -162,8 +176,9 @@ end
 
 local function choose(argv, role)
   if argv[1] == "serve" then return serve(rest(argv)) end
-  if argv[1] == "run" then return run(rest(argv), role) end
-  return run(argv, role)
+  local words = argv[1] == "run" and rest(argv) or argv
+  if require("luabench.cli").is_wrk(words) then return run_wrk(words, role) end
+  return run(words, role)
 end
 
 local function on_error(value)
@@ -181,9 +196,15 @@ function main.command(argv, role)
   return { action = "exit", status = usage and WRONG or BUG, text = text }
 end
 
+--- In the control state, when the workers' states are there and at rest: 0, or the exit status when the run is not to begin.
+function main.prepare(plan)
+  return plan.prepare and plan.prepare() or 0
+end
+
 --- After the run, in the control state: report, files, exit status.
 function main.finish(plan, results)
-  return require("luabench.finish").finish(plan, results)
+  local status = require("luabench.finish").finish(plan, results)
+  return plan.after_report and plan.after_report(results, status) or status
 end
 
 return main

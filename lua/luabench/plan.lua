@@ -39,6 +39,19 @@ local function override_load(values, given)
   if given.graceful_stop then values.graceful_stop = given.graceful_stop end
 end
 
+-- What users share: as many as the script says, but no more than there are users of -c; with -m as few as hold all users.
+local function share_connections(each, values, given)
+  local users = values.users or 1
+  if given.streams and not values.connections then values.connections = math.ceil(users / given.streams) end
+  if not values.connections or values.connections <= users then return end
+  if given.users then
+    values.connections = users
+  else
+    errors.usage('%s: scenario "%s": `connections` are shared by the users, and %d are more than there are users (%d); did you mean `users = %d`?',
+      each.where, each.name, values.connections, users, values.connections)
+  end
+end
+
 local function header_options(given)
   local map = {}
   for _, text in ipairs(given.headers or {}) do assert(headers.add_option(map, text)) end
@@ -63,6 +76,7 @@ local function http_of(values, given, target)
   return connection.fill({
     timeout = http.timeout, connect_timeout = http.connect_timeout, max_body = http.max_body, keep_alive = http.keep_alive, retry = http.retry,
     lenient = given.lenient_http or false, requests_per_connection = http.requests_per_connection, connections_per_user = values.connections_per_user,
+    connections = values.connections, streams = given.streams,
   }, http, given, target)
 end
 
@@ -76,6 +90,7 @@ end
 local function effective(each, given)
   local values = each.values
   override_load(values, given)
+  share_connections(each, values, given)
   values.http = values.http or {}
   override_http(values.http, given)
   ensure_end(values)
@@ -139,7 +154,7 @@ end
 
 -- What the result file says of the options: those of the command line that were given, and the parameters with their values.
 local REPORTED = { "users", "duration", "iterations", "ramp_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
-                   "requests_per_connection", "lenient_http", "method", "http_version", "insecure", "ca", "cert", "key", "sni", "connect_to", "resolve",
+                   "requests_per_connection", "streams", "lenient_http", "method", "http_version", "insecure", "ca", "cert", "key", "sni", "connect_to", "resolve",
                    "unix_socket", "source_addresses", "proxy", "ipv4", "ipv6" }
 
 -- What was read of an option as it was given; nil for a list without values.
@@ -165,7 +180,7 @@ function plan.make(scenarios, given)
   check_one_scenario(scenarios, given)
   local result = {
     action = "run", scenarios = {}, script_timeout = given.script_timeout or 10, progress = progress_of(given), interval = given.interval or 10,
-    args = given.args, latency = given.latency or false, json = given.json or false, color = color_wanted(given),
+    args = given.args, latency = given.latency or false, json = given.json or false, report = given.report, color = color_wanted(given),
     thresholds = threshold_list(given.thresholds), outputs = given.outputs or {}, params = param_values(),
   }
   result.seed = given.seed or core.random_unknown()
