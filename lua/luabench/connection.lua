@@ -177,6 +177,7 @@ end
 --- What cannot both hold on a command line.
 function connection.check_given(given)
   if given.ipv4 and given.ipv6 then errors.usage("-4 and -6 leave no address: use one") end
+  if given.streams and given.http_version == "1.1" then errors.usage("-m is the number of streams on a connection, and HTTP/1.1 has none") end
   if given.insecure and given.ca then errors.usage("-k takes any certificate, --cacert says whose: use one") end
 end
 

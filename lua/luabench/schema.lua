@@ -14,6 +14,7 @@ schema.scenario = {
   { "ramp_up", kind = "duration", default = 0 },
   { "start_after", kind = "duration", default = 0 },
   { "graceful_stop", kind = "duration", default = 30 },
+  { "connections", kind = "count", most = 1e6 },
   { "connections_per_user", kind = "count", default = 6, most = 1e4 },
   { "http", kind = "http" },
 }

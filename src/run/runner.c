@@ -107,14 +107,26 @@ static void check_descriptors(struct runner *runner)
     runner->notices[runner->notice_count++] = runner->notice;
 }
 
+/* Each worker needs users, and one of the connections that they share. */
+static uint64_t most_threads(const struct plan *plan)
+{
+    uint64_t most = all_users(plan);
+    for (size_t i = 0; i < plan->scenario_count; i++) {
+        const struct client_options *client = &plan->scenarios[i].http.client;
+        if (client->shared && client->connections < most)
+            most = client->connections;
+    }
+    return most;
+}
+
 static unsigned choose_threads(const struct plan *plan)
 {
     cpu_set_t set;
-    uint64_t users = all_users(plan);
+    uint64_t most = most_threads(plan);
     unsigned threads = plan->threads;
     if (!threads)
         threads = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-    return threads < users ? threads : (unsigned)users;
+    return threads < most ? threads : (unsigned)most;
 }
 
 /* Starting */

@@ -370,6 +370,17 @@ static void write_line(void *context, const char *text, size_t length, bool once
         lines_add(&run->lines, text, length);
 }
 
+/* Of the connections that users share this worker has its part. */
+static void share_connections(struct worker *worker)
+{
+    struct vm *vm = worker->vm;
+    for (size_t i = 0; i < vm->scenario_count; i++) {
+        struct client_options *options = &vm->scenarios[i].client_options;
+        if (options->shared)
+            options->connections = (unsigned)share_of(worker->share, options->connections);
+    }
+}
+
 /* Loads the script a second time, in this worker's own state. */
 static bool load(struct worker *worker)
 {
@@ -391,6 +402,7 @@ static bool load(struct worker *worker)
         fprintf(stderr, "luabench: the script defines other scenarios in a worker thread than before; a script must define the same ones each time it is loaded\n");
         return false;
     }
+    share_connections(worker);
     return true;
 }
 

@@ -138,10 +138,13 @@ static enum http_version read_version(lua_State *L)
 void http_plan_read(lua_State *L, struct http_plan *http)
 {
     int family = (int)field_number(L, "family", 0);
+    uint64_t shared = field_count(L, "connections", 0);
     *http = (struct http_plan){ .timeout = field_duration(L, "timeout", 30 * NS_PER_SECOND), .max_body = (size_t)field_count(L, "max_body", 64 << 20),
                                 .decode = field_bool(L, "decode"), .discard_bodies = field_bool(L, "discard_bodies") };
     http->client = (struct client_options){
-        .connections = (unsigned)field_count(L, "connections_per_user", 6),
+        .connections = (unsigned)(shared ? shared : field_count(L, "connections_per_user", 6)),
+        .shared = shared,
+        .streams = (unsigned)field_count(L, "streams", 0),
         .keep_alive = field_bool(L, "keep_alive"),
         .retry = field_bool(L, "retry"),
         .lenient = field_bool(L, "lenient"),

@@ -110,6 +110,13 @@ struct vm *vm_new(enum vm_role role)
     return vm;
 }
 
+static void free_scenario(struct vm_scenario *scenario)
+{
+    if (scenario->client)
+        client_free(scenario->client);
+    counts_free(&scenario->connections);
+}
+
 void vm_free(struct vm *vm)
 {
     if (!vm)
@@ -119,7 +126,7 @@ void vm_free(struct vm *vm)
         decoder_free(vm->decoder);
     hist_free(&vm->lag);
     for (size_t i = 0; i < vm->scenario_count && vm->scenarios; i++)
-        counts_free(&vm->scenarios[i].connections);
+        free_scenario(&vm->scenarios[i]);
     free(vm->scenarios);
     free(vm->free_slots);
     free(vm->stop_text);

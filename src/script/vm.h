@@ -35,6 +35,7 @@ typedef void vm_log(void *context, const char *text, size_t length, bool once);
 struct vm_scenario {
     const struct scenario_plan *plan;
     struct client_options client_options;
+    struct client *client; /* whose connections all its users share; NULL: not made yet, or each has its own */
     struct pool_counts connections;
     struct scenario_metrics *metrics;
     int run; /* reference of the function `run` */

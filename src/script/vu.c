@@ -87,6 +87,17 @@ static void on_timer(struct timer *timer)
     vu_ready(vu);
 }
 
+/* The user's own, or the one that all users of its scenario share. */
+static struct client *client_of(struct vm *vm, struct vm_scenario *scenario)
+{
+    if (scenario->client)
+        return scenario->client;
+    struct client *client = client_new(vm->pool, &scenario->client_options, &scenario->connections);
+    if (scenario->client_options.shared)
+        scenario->client = client;
+    return client;
+}
+
 struct vu *vu_new(struct vm *vm, size_t scenario, uint64_t id)
 {
     struct vu *vu = mem_zero(sizeof *vu);
@@ -98,7 +109,7 @@ struct vu *vu_new(struct vm *vm, size_t scenario, uint64_t id)
     link_init(&vu->link);
     link_init(&vu->all);
     timer_init(&vu->timer, on_timer);
-    vu->client = client_new(vm->pool, &vu->scenario->client_options, &vu->scenario->connections);
+    vu->client = client_of(vm, vu->scenario);
     make_coroutine(vu);
     vu->handle = api_user_new(vm->L, vu);
     anchor(vu, ANCHOR_USER);
@@ -116,7 +127,8 @@ void vu_free(struct vu *vu)
     }
     vm->free_slots[vm->free_slot_count++] = vu->slot;
     timers_remove(&vm->loop->timers, &vu->timer);
-    client_free(vu->client);
+    if (vu->client != vu->scenario->client)
+        client_free(vu->client);
     free(vu->random);
     list_remove(&vu->link);
     list_remove(&vu->all);

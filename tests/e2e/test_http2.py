@@ -332,7 +332,7 @@ def test_reset_streams(against, target, code):
     check("reset", res.status == 0 and res.error == "reset")
     check("says why", res.error_text:find("{CODES[code]}", 1, true))
     check("goes on", http.get("/hello").status == 200)"""
-    result = against(target, text, keys="users = 4, iterations = 40,")
+    result = against(target, text, keys="users = 4, iterations_per_user = 10,")
     scenario = checked(result)
     assert scenario["errors"] == {"reset": 40} and scenario["requests"]["succeeded"] == 40
     assert all(check["fails"] == 0 for check in result["checks"].values()), result["checks"]
@@ -347,7 +347,7 @@ def test_reset_in_the_middle_of_a_body(against, target):
     check("reset", res.status == 0 and res.error == "reset" and res.body == "")
     check("says how far", res.error_text:find("CANCEL", 1, true))
     check("goes on", http.get("/hello").status == 200)"""
-    result = against(target, text, keys="users = 2, iterations = 20,")
+    result = against(target, text, keys="users = 2, iterations_per_user = 10,")
     scenario = checked(result)
     assert scenario["errors"] == {"reset": 20} and scenario["connections"]["opened"] == 2
     assert all(check["fails"] == 0 for check in result["checks"].values()), result["checks"]

@@ -115,6 +115,22 @@ describe("options of requests", function()
     assert.equal("http://o:2", script(TWO, { "http://o:2/" }).scenarios[2].target)
     assert.equal(5, script(ONE, { "--requests-per-connection", "5" }).scenarios[1].http.requests_per_connection)
   end)
+
+  it("share connections as -m says", function()
+    local function of(text, argv)
+      local http = script(text, argv).scenarios[1].http
+      return { http.connections or 0, http.streams or 0 }
+    end
+    assert.same({ 0, 0 }, of(ONE, { "-c", "100" }))
+    assert.same({ 10, 10 }, of(ONE, { "-c", "100", "-m", "10" }))
+    assert.same({ 11, 10 }, of(ONE, { "-c", "101", "-m", "10" }))
+    assert.same({ 1, 10 }, of(ONE, { "-c", "3", "--streams", "10" }))
+    local shared = 'scenario "a" { target = "http://h", users = 8, connections = 4, run = function() end }'
+    assert.same({ 4, 0 }, of(shared, {}))
+    assert.same({ 4, 2 }, of(shared, { "-m", "2" }))
+    assert.same({ 1, 0 }, of(shared, { "-c", "1" }))
+    has(refused { "http://h", "-m", "10", "--http", "1.1" }, "HTTP/1.1 has none")
+  end)
 end)
 
 describe("options of the results", function()

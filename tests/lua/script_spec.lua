@@ -70,6 +70,7 @@ describe("a script's scenario", function()
     { "{ http = { users = 1 }, RUN }", "http: unknown key `users`; it belongs to the scenario" },
     { "{ vus = 5, RUN }", "here it is called `users`" },
     { "{ requests = 5, RUN }", "here it is called `iterations`" },
+    { "{ connections = 50, RUN }", "50 are more than there are users (1); did you mean `users = 50`?" },
     { "{ rps = 5, RUN }", "here it is called `rate`" },
     { "{ exec = 'f', RUN }", "here it is called `run`" },
     { "{ base_url = 'x', RUN }", "here it is called `target`" },
