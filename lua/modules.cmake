@@ -20,9 +20,11 @@ set(LUABENCH_LUA_MODULES
   luabench.json ${CMAKE_CURRENT_LIST_DIR}/luabench/json.lua
   luabench.later ${CMAKE_CURRENT_LIST_DIR}/luabench/later.lua
   luabench.libraries ${CMAKE_CURRENT_LIST_DIR}/luabench/libraries.lua
+  luabench.limits ${CMAKE_CURRENT_LIST_DIR}/luabench/limits.lua
   luabench.live ${CMAKE_CURRENT_LIST_DIR}/luabench/live.lua
   luabench.main ${CMAKE_CURRENT_LIST_DIR}/luabench/main.lua
   luabench.md5 ${CMAKE_CURRENT_LIST_DIR}/luabench/md5.lua
+  luabench.metric ${CMAKE_CURRENT_LIST_DIR}/luabench/metric.lua
   luabench.modules ${CMAKE_CURRENT_LIST_DIR}/luabench/modules.lua
   luabench.nearest ${CMAKE_CURRENT_LIST_DIR}/luabench/nearest.lua
   luabench.options ${CMAKE_CURRENT_LIST_DIR}/luabench/options.lua
@@ -34,7 +36,9 @@ set(LUABENCH_LUA_MODULES
   luabench.report.connections ${CMAKE_CURRENT_LIST_DIR}/luabench/report/connections.lua
   luabench.random ${CMAKE_CURRENT_LIST_DIR}/luabench/random.lua
   luabench.reference ${CMAKE_CURRENT_LIST_DIR}/luabench/reference.lua
+  luabench.report.hook ${CMAKE_CURRENT_LIST_DIR}/luabench/report/hook.lua
   luabench.report.layout ${CMAKE_CURRENT_LIST_DIR}/luabench/report/layout.lua
+  luabench.report.own ${CMAKE_CURRENT_LIST_DIR}/luabench/report/own.lua
   luabench.report.remarks ${CMAKE_CURRENT_LIST_DIR}/luabench/report/remarks.lua
   luabench.report.tables ${CMAKE_CURRENT_LIST_DIR}/luabench/report/tables.lua
   luabench.report.text ${CMAKE_CURRENT_LIST_DIR}/luabench/report/text.lua

@@ -3,6 +3,7 @@
 local core = require "luabench.core"
 local file = require "luabench.file"
 local format = require "luabench.format"
+local hook = require "luabench.report.hook"
 local outputs = require "luabench.outputs"
 local remarks = require "luabench.report.remarks"
 local report = require "luabench.report.text"
@@ -100,6 +101,7 @@ end
 local function finish(plan, merged)
   local document = document_of(plan, merged)
   local problems = outputs.write(plan, document)
+  hook.run(document, problems)
   local status, reason = status_of(plan, document, problems)
   local text, problem = standard_output(plan, merged, document, status, reason)
   if text then text, problem = core.write(STDOUT, text) end

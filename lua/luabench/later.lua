@@ -8,9 +8,8 @@ local function set(names)
   return result
 end
 
-later.globals = set "compare thresholds group spawn metric report"
-later.scenario_keys = set [[stages rate arrivals min_users max_users overflow warm_up fresh tags on_start on_stop setup teardown
-  thresholds]]
+later.globals = set "compare group spawn"
+later.scenario_keys = set [[stages rate arrivals min_users max_users overflow warm_up fresh tags on_start on_stop setup teardown]]
 later.http_keys = set "auth redirects cookies discard_bodies decode pipeline"
 later.request_keys = set "path file form multipart tags redirects version auth cookies expect_status expect"
 later.http_functions = set "batch"

@@ -4,6 +4,7 @@ local connection = require "luabench.connection"
 local errors = require "luabench.errors"
 local headers = require "luabench.headers"
 local later = require "luabench.later"
+local limits = require "luabench.limits"
 local nearest = require "luabench.nearest"
 local schema = require "luabench.schema"
 local units = require "luabench.units"
@@ -104,6 +105,7 @@ local READERS = {
   ["function"] = run_function,
   headers = header_table,
   target = url.target,
+  thresholds = function(value) return limits.read(value) end,
 }
 
 for kind, read in pairs(connection.readers) do READERS[kind] = read end

@@ -6,6 +6,7 @@ local connection = require "luabench.connection"
 local core = require "luabench.core"
 local errors = require "luabench.errors"
 local headers = require "luabench.headers"
+local limits = require "luabench.limits"
 local options = require "luabench.options"
 local params = require "luabench.params"
 local scenario = require "luabench.scenario"
@@ -142,12 +143,13 @@ local function check_contradictions(given)
   end
 end
 
-local function threshold_list(texts)
+local function threshold_list(scenarios, texts)
   local list = {}
-  for i, text in ipairs(texts or {}) do
+  for i, threshold in ipairs(limits.finish(scenarios)) do list[i] = threshold end
+  for _, text in ipairs(texts or {}) do
     local parsed, why = thresholds.parse(text)
     if not parsed then errors.usage("--threshold %s: %s", errors.show(text), why) end
-    list[i] = { expression = text }
+    list[#list + 1] = { expression = text }
   end
   return list
 end
@@ -181,7 +183,7 @@ function plan.make(scenarios, given)
   local result = {
     action = "run", scenarios = {}, script_timeout = given.script_timeout or 10, progress = progress_of(given), interval = given.interval or 10,
     args = given.args, latency = given.latency or false, json = given.json or false, report = given.report, color = color_wanted(given),
-    thresholds = threshold_list(given.thresholds), outputs = given.outputs or {}, params = param_values(),
+    thresholds = threshold_list(scenarios, given.thresholds), outputs = given.outputs or {}, params = param_values(),
   }
   result.seed = given.seed or core.random_unknown()
   result.options = reported(given, result.params)

@@ -3,6 +3,7 @@
 
 local core = require "luabench.core"
 local format = require "luabench.format"
+local metric = require "luabench.metric"
 local summary = require "luabench.summary"
 local terminal = require "luabench.terminal"
 
@@ -128,6 +129,35 @@ local function checks_of(checks)
   return out
 end
 
+local OWN = {
+  counter = function(sum, duration) return { count = sum.sum, rate = rate_of(sum.sum, duration) } end,
+  gauge = function(sum) return { value = or_null(sum.last), min = or_null(sum.min), max = or_null(sum.max) } end,
+  rate = function(sum) return { count = sum.count, hits = sum.sum, rate = sum.count > 0 and sum.sum / sum.count or null } end,
+  trend = function(sum) return { summary = summary.of(sum.hist) } end,
+}
+
+local function own_figures(definition, all, duration, wanted)
+  local sum = metric.sum(definition.name, all, wanted)
+  local out = OWN[definition.kind](sum, duration)
+  out.samples = sum.count
+  return out
+end
+
+-- Each metric of the script in all, and by its scenarios and tags.
+local function metrics_of(merged)
+  local out = {}
+  for _, name in ipairs(metric.names()) do
+    local definition, all = metric.find(name), (merged.metrics or {})[name] or {}
+    local figure = own_figures(definition, all, merged.duration, function() return true end)
+    figure.kind, figure.unit, figure.series = definition.kind, or_null(definition.unit), {}
+    for _, series in ipairs(all) do
+      put(figure.series, series.key:gsub("\n", ", "):gsub(", $", ""), own_figures(definition, all, merged.duration, function(each) return each == series end))
+    end
+    put(out, name, figure)
+  end
+  return out
+end
+
 local function script_errors_of(errors)
   errors = errors or {}
   return { count = errors.count or 0, kinds = map(errors.kinds, function(kind) return fields(kind, { "scenario", "text", "traceback", "count" }) end) }
@@ -201,7 +231,7 @@ function results.document(plan, merged, outcomes)
     started = format.timestamp(merged.started or 0), duration = or_null(merged.duration),
     machine = fields(merged.machine, MACHINE), options = plain_copy(plan.options or {}),
     model = model, total = figures(merged.total, merged.duration, model),
-    scenarios = {}, groups = {}, metrics = {}, targets = {}, compare = {},
+    scenarios = {}, groups = {}, metrics = metrics_of(merged), targets = {}, compare = {},
     checks = checks_of(merged.checks), script_errors = script_errors_of(merged.script_errors),
     failures = { count = merged.failures and merged.failures.count or 0, texts = map(merged.failures and merged.failures.texts, or_null) },
     error_texts = map(merged.error_texts, function(each) return fields(each, { "error", "text" }) end),

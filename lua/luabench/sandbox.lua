@@ -9,9 +9,12 @@ local http = require "luabench.http"
 local json = require "luabench.json"
 local later = require "luabench.later"
 local libraries = require "luabench.libraries"
+local limits = require "luabench.limits"
+local metric = require "luabench.metric"
 local nearest = require "luabench.nearest"
 local params = require "luabench.params"
 local random = require "luabench.random"
+local report_hook = require "luabench.report.hook"
 local scenario = require "luabench.scenario"
 local text = require "luabench.text"
 local vu = require "luabench.vu"
@@ -66,6 +69,7 @@ end
 
 local function luabench_globals()
   return {
+    thresholds = limits.declare, report = report_hook.declare, metric = read_only("metric", copy(metric, "counter gauge rate trend")),
     scenario = scenario.define, defaults = scenario.defaults, params = params.declare,
     http = read_only("http", copy(http, "get head post put patch delete options request"), later.http_functions),
     json = read_only("json", copy(json)),
@@ -183,7 +187,7 @@ end
 function sandbox.modules(env, buffer)
   return {
     ["luabench.http"] = env.http, ["luabench.json"] = env.json, ["luabench.log"] = env.log, ["luabench.file"] = env.file, ["luabench.random"] = env.random,
-    ["luabench.text"] = env.text, ["luabench.env"] = env.env, io = env.io, ffi = libraries.ffi(),
+    ["luabench.text"] = env.text, ["luabench.metric"] = env.metric, ["luabench.env"] = env.env, io = env.io, ffi = libraries.ffi(),
     string = env.string, table = env.table, math = env.math, bit = env.bit, coroutine = env.coroutine, os = env.os, debug = env.debug, jit = env.jit,
     ["table.new"] = require "table.new", ["table.clear"] = require "table.clear", ["string.buffer"] = buffer, _G = env._G,
   }

@@ -17,6 +17,7 @@ schema.scenario = {
   { "connections", kind = "count", most = 1e6 },
   { "connections_per_user", kind = "count", default = 6, most = 1e4 },
   { "http", kind = "http" },
+  { "thresholds", kind = "thresholds" },
 }
 
 schema.http = {

@@ -2,7 +2,10 @@
 local errors = require "luabench.errors"
 local file = require "luabench.file"
 local files = require "luabench.files"
+local hook = require "luabench.report.hook"
 local libraries = require "luabench.libraries"
+local limits = require "luabench.limits"
+local metric = require "luabench.metric"
 local modules = require "luabench.modules"
 local params = require "luabench.params"
 local sandbox = require "luabench.sandbox"
@@ -56,6 +59,9 @@ function script.load(path, args)
   libraries.seal()
   scenario.reset()
   file.reset()
+  limits.reset()
+  metric.reset()
+  hook.reset()
   stage.loading, stage.folder = true, files.folder(path)
   run(compile(path, text, env), args or {})
 end

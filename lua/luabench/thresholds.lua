@@ -38,6 +38,7 @@ end
 
 local function value_of(kind, condition, first, second)
   if kind == "trend" then return trend_value(condition, first) end
+  if kind == "gauge" then return first and first[condition.aggregate] end
   if kind == "rate" then return second > 0 and first / second or nil end
   if condition.aggregate == "count" then return first end
   return second and second > 0 and first / second or nil

@@ -72,6 +72,7 @@ void metrics_free(struct metrics *metrics)
     for (size_t i = 0; i < metrics->failure_count; i++)
         free(metrics->failures[i]);
     free(metrics->failures);
+    own_free(&metrics->own);
     for (int i = 0; i < ERR_COUNT; i++)
         for (int k = 0; k < METRICS_ERROR_TEXTS; k++)
             free(metrics->error_texts[i][k]);
@@ -240,6 +241,7 @@ void metrics_merge(struct metrics *into, const struct metrics *from)
     for (size_t i = 0; i < from->failure_count; i++)
         keep_failure(into, from->failures[i]);
     into->failed_on_purpose += from->failed_on_purpose;
+    own_merge(&into->own, &from->own);
     merge_error_texts(into, from);
 }
 

@@ -13,6 +13,7 @@
 #include "metrics/connections.h"
 #include "metrics/hist.h"
 #include "metrics/names.h"
+#include "metrics/own.h"
 
 enum {
     METRICS_NAMES = 500,  /* names a scenario; requests under further ones are kept as "(other)" */
@@ -107,6 +108,7 @@ struct metrics {
     size_t script_error_kinds;
     uint64_t script_error_count; /* Lua errors in iterations, not fail() or must(); at least the sum over the kinds */
     uint64_t failed_on_purpose;  /* iterations ended by fail() or must() */
+    struct own_metrics own;      /* those of the script */
     char **failures;             /* the first METRICS_TEXTS different texts given to fail() or must() */
     size_t failure_count;
     char *error_texts[ERR_COUNT][METRICS_ERROR_TEXTS]; /* the first different ones; NULL: none */

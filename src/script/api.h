@@ -18,6 +18,7 @@ void api_time_open(lua_State *L);
 void api_outcome_open(lua_State *L);
 void api_json_open(lua_State *L);
 void api_net_open(lua_State *L);
+void api_metric_open(lua_State *L);
 void api_random_open(lua_State *L);
 void api_system_open(lua_State *L);
 void api_text_open(lua_State *L);

@@ -211,6 +211,35 @@ static void push_error_texts(lua_State *L, const struct metrics *metrics)
     lua_setfield(L, -2, "error_texts");
 }
 
+static void push_series_of(lua_State *L, const struct own_metric *metric)
+{
+    for (size_t i = 0; i < metric->count; i++) {
+        const struct own_series *series = metric->series[i];
+        lua_newtable(L);
+        set_text(L, "key", series->key);
+        set_count(L, "count", series->count);
+        set_number(L, "sum", series->sum);
+        set_number(L, "last", series->last);
+        set_number(L, "last_at", ns_to_seconds(series->last_at));
+        set_number(L, "min", series->min);
+        set_number(L, "max", series->max);
+        set_hist(L, "hist", &series->hist);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+}
+
+/* By name, lists of series. */
+static void push_own(lua_State *L, const struct own_metrics *own)
+{
+    lua_newtable(L);
+    for (size_t i = 0; i < own->count; i++) {
+        lua_newtable(L);
+        push_series_of(L, own->metrics[i]);
+        lua_setfield(L, -2, own->metrics[i]->name);
+    }
+    lua_setfield(L, -2, "metrics");
+}
+
 static void push_texts(lua_State *L, const char *const *texts, size_t count)
 {
     lua_newtable(L);
@@ -315,6 +344,7 @@ void results_push(lua_State *L, const struct results *results)
     push_error_texts(L, results->metrics);
     push_checks(L, results->metrics);
     push_script_errors(L, results->metrics);
+    push_own(L, &results->metrics->own);
     push_failures(L, results->metrics);
     push_series(L, results);
     push_generator(L, results);

@@ -4,6 +4,7 @@
 local format = require "luabench.format"
 local connections = require "luabench.report.connections"
 local layout = require "luabench.report.layout"
+local own = require "luabench.report.own"
 local results = require "luabench.results"
 local summary = require "luabench.summary"
 local tables = require "luabench.report.tables"
@@ -345,6 +346,7 @@ function text.render(document, options)
   tables.parts(page, scenarios)
   page:blank()
   checks(page, document)
+  own.lines(page, document)
   thresholds(page, document)
   script_errors(page, document)
   failures(page, document)

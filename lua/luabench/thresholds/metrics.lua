@@ -6,6 +6,7 @@
 -- or nil and a text when the selector met nothing.
 
 local core = require "luabench.core"
+local own = require "luabench.metric"
 local terminal = require "luabench.terminal"
 local nearest = require "luabench.nearest"
 
@@ -173,6 +174,46 @@ function metrics.headline(named, model)
   return named.latency
 end
 
+-- The scenario and the tags of a series of a script's own metric: "SCENARIO\nNAME=VALUE\n...".
+local function tags_of(key)
+  local scenario, rest = key:match("^([^\n]*)\n?(.*)$")
+  local tags = { scenario = scenario }
+  for name, value in rest:gmatch("([^\n=]+)=([^\n]*)") do tags[name] = value end
+  return tags
+end
+
+local function seen_tags(all, selector)
+  for key in pairs(selector) do
+    local values, known = {}, {}
+    for _, series in ipairs(all) do
+      local value = tags_of(series.key)[key]
+      if value and not known[value] then values[#values + 1] = value end
+      known[value or ""] = true
+    end
+    return seen(key, values)
+  end
+end
+
+-- A reader of a script's own metric: its sum over the series that the selector and the scenarios mean.
+local function own_reader(definition)
+  return function(scope)
+    local chosen, all = {}, (scope.results.metrics or {})[definition.name] or {}
+    for _, scenario in ipairs(scope.scenarios) do chosen[scenario.name] = true end
+    local sum = own.sum(definition.name, all, function(series)
+      local tags = tags_of(series.key)
+      for key, value in pairs(scope.selector) do
+        if tags[key] ~= value then return false end
+      end
+      return chosen[tags.scenario] or #scope.scenarios == #scope.results.scenarios
+    end)
+    if sum.count == 0 and next(scope.selector) then return nil, seen_tags(all, scope.selector) end
+    if definition.kind == "trend" then return sum.hist end
+    if definition.kind == "gauge" then return sum.count > 0 and { value = sum.last, min = sum.min, max = sum.max } or nil end
+    if definition.kind == "rate" then return sum.sum, sum.count end
+    return sum.sum, duration(scope)
+  end
+end
+
 -- The list ------------------------------------------------------------------------------------------------------------
 
 local BY_NAME = { "scenario", "name" }
@@ -208,21 +249,25 @@ local AGGREGATES = {
   trend = { min = "time", mean = "time", median = "time", max = "time", stddev = "time", count = "count" },
   counter = { count = "count", rate = "rate" },
   rate = { rate = "share" },
+  gauge = { value = "number", min = "number", max = "number" },
 }
-local AGGREGATE_NAMES = { trend = { "min", "mean", "median", "max", "stddev", "p(N)", "count" }, counter = { "count", "rate" }, rate = { "rate" } }
+local AGGREGATE_NAMES = { trend = { "min", "mean", "median", "max", "stddev", "p(N)", "count" }, counter = { "count", "rate" }, rate = { "rate" }, gauge = { "value", "min", "max" } }
 
 local by_name = {}
 for _, metric in ipairs(METRICS) do by_name[metric.name] = metric end
 
---- The metric of that name, or nil.
+--- The metric of that name, built in or the script's own, or nil.
 function metrics.find(name)
-  return by_name[name]
+  local definition = own.find(name)
+  if not definition then return by_name[name] end
+  return { name = name, kind = definition.kind, plain = definition.unit ~= "s", any_tag = true, selectors = {}, read = own_reader(definition) }
 end
 
 --- All names, in order of importance.
 function metrics.names()
   local names = {}
   for i, metric in ipairs(METRICS) do names[i] = metric.name end
+  for _, name in ipairs(own.names()) do names[#names + 1] = name end
   return names
 end
 
@@ -236,9 +281,10 @@ function metrics.aggregates(metric)
   return AGGREGATE_NAMES[metric.kind]
 end
 
---- The unit of a metric's aggregate ("time", "share", "count", "rate", "size", "size_rate"), or nil when it has no such aggregate.
+--- The unit of a metric's aggregate ("time", "share", "count", "rate", "size", "size_rate", "number"), or nil when it has no such aggregate.
 function metrics.unit(metric, aggregate)
   local unit = AGGREGATES[metric.kind][aggregate]
+  if unit == "time" and metric.plain then return "number" end
   if not metric.size then return unit end
   return ({ count = "size", rate = "size_rate" })[unit]
 end

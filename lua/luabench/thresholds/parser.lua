@@ -17,11 +17,12 @@ local UNITS = {
   time = { ns = 1e-9, us = 1e-6, ["µs"] = 1e-6, ["μs"] = 1e-6, ms = 1e-3, s = 1, m = 60, min = 60, h = 3600 },
   share = { ["%"] = 0.01 },
   count = { k = 1e3, K = 1e3, M = 1e6 },
+  number = { k = 1e3, K = 1e3, M = 1e6 },
   rate = { ["/s"] = 1, ["/m"] = 1 / 60, ["/h"] = 1 / 3600, k = 1e3, M = 1e6, ["k/s"] = 1e3, ["M/s"] = 1e6 },
   size = { B = 1, kB = 1e3, KB = 1e3, MB = 1e6, GB = 1e9, KiB = 1024, MiB = 1024 ^ 2, GiB = 1024 ^ 3, k = 1e3, M = 1e6 },
   size_rate = { ["B/s"] = 1, ["kB/s"] = 1e3, ["KB/s"] = 1e3, ["MB/s"] = 1e6, ["GB/s"] = 1e9, ["KiB/s"] = 1024, ["MiB/s"] = 1024 ^ 2, ["GiB/s"] = 1024 ^ 3 },
 }
-local UNIT_NAMES = { time = "us, ms, s or m", share = "% (or a share of 0..1)", count = "none, k or M", rate = "/s, /m or none", size = "B, kB, MB, GB, KiB, MiB or GiB",
+local UNIT_NAMES = { time = "us, ms, s or m", share = "% (or a share of 0..1)", count = "none, k or M", number = "none, k or M", rate = "/s, /m or none", size = "B, kB, MB, GB, KiB, MiB or GiB",
   size_rate = "B/s, kB/s, MB/s or MiB/s" }
 
 local function trim(text)
@@ -95,7 +96,7 @@ end
 
 local function read_aggregate(metric, name)
   local quantile = metric.kind == "trend" and read_quantile(name)
-  if quantile then return { aggregate = "quantile", quantile = quantile, unit = "time" } end
+  if quantile then return { aggregate = "quantile", quantile = quantile, unit = metrics.unit(metric, "median") } end
   local unit = metrics.unit(metric, name)
   if not unit then refuse_aggregate(metric, name) end
   return { aggregate = name, unit = unit }
@@ -149,7 +150,7 @@ end
 
 local function check_selector(metric, key, value)
   local allowed = metric.selectors
-  if not metrics.has(allowed, key) then
+  if not metric.any_tag and not metrics.has(allowed, key) then
     local near = nearest.name(key, allowed)
     refuse('%s cannot be narrowed by "%s"%s%s', metric.name, key, near and (', did you mean "%s"?'):format(near) or "",
       #allowed > 0 and "; it can by " .. table.concat(allowed, ", ") or "")

@@ -1,0 +1,195 @@
+"""A script's own metrics, its thresholds and its report: the figures are known from what the script does, and each mistake has its message."""
+import math
+
+import pytest
+
+DO_NOTHING = '\nscenario "s" { run = function() end }\n'
+
+
+def own(luabench, text, *args, status=0, **options):
+    return luabench.result(*args, script=text, status=status, **options)["metrics"]
+
+
+METRICS = """
+local orders, load, paid, size, wait = metric.counter("shop.orders"), metric.gauge("shop.load"), metric.rate("shop.paid"), metric.trend("shop.size"),
+  metric.trend("shop.wait", { unit = "s" })
+scenario "s" { users = 4, iterations = 100, run = function(user)
+  local n = user.sequence
+  orders:add()
+  orders:add(0.5, { page = n % 2 == 0 and "even" or "odd" })
+  load:set(n)
+  paid:add(n <= 25)
+  size:add(n, { page = "x", n = n % 3 })
+  wait:add(n / 1000)
+end }
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_values_are_kept_and_merged(luabench, threads):
+    metrics = own(luabench, METRICS, "-t", threads)
+    orders, load, paid, size, wait = (metrics["shop." + name] for name in ("orders", "load", "paid", "size", "wait"))
+    assert orders["count"] == 150 and orders["samples"] == 200
+    assert {key: value["count"] for key, value in orders["series"].items()} == {"s": 100, "s, page=even": 25, "s, page=odd": 25}
+    assert (load["min"], load["max"]) == (1, 100) and 1 <= load["value"] <= 100
+    assert (paid["count"], paid["hits"], paid["rate"]) == (100, 25, 0.25)
+    summary = size["summary"]
+    assert (summary["count"], summary["min"], summary["max"]) == (100, 1, 100)
+    assert math.isclose(summary["mean"], 50.5) and math.isclose(summary["median"], 50, rel_tol=1e-3)
+    assert size["series"]["s, n=1, page=x"]["samples"] == 34
+    assert wait["unit"] == "s" and math.isclose(wait["summary"]["p99"], 0.099, rel_tol=1e-3)
+
+
+def test_the_report_shows_them(luabench):
+    done = luabench.run(script=METRICS + 'metric.counter("never")')
+    assert "shop.orders: 150 (" in done.stdout
+    assert "shop.paid: 25.0% (25 of 100)" in done.stdout
+    assert "shop.wait: median 50 ms, p95 95" in done.stdout, done.stdout
+    assert "never: no value" in done.stdout
+
+
+HOLD = ["shop.orders: count == 150", "shop.orders{page=even}: count == 25, rate > 1/s", "shop.load: min == 1, max <= 100", "shop.paid: rate >= 25%",
+        "shop.size: p(95) <= 95.1, mean == 50.5", "shop.size{n=0}: count == 33", "shop.wait: p(99) < 100ms, max == 100ms", "shop.orders{scenario=s}: count > 100"]
+FAIL = ["shop.orders: count < 150", "shop.paid: rate > 25%", "shop.load: max < 100", "shop.wait: p(99) < 98ms", "shop.size{n=7}: count > 0"]
+
+
+@pytest.mark.parametrize("threshold", HOLD)
+def test_thresholds_over_them_hold(luabench, threshold):
+    assert luabench.run(script=f"thresholds {{ '{threshold}' }}\n" + METRICS).returncode == 0
+
+
+@pytest.mark.parametrize("threshold", FAIL)
+def test_thresholds_over_them_fail(luabench, threshold):
+    assert luabench.run(script=f"thresholds {{ '{threshold}' }}\n" + METRICS).returncode == 1
+
+
+def test_a_tag_that_was_not_seen_lists_those_that_were(luabench):
+    done = luabench.run("--threshold", "shop.orders{page=none}: count > 0", script=METRICS)
+    assert done.returncode == 1 and "no data: pages seen: " in done.stdout, done.stdout
+
+
+WRONG_METRICS = {
+    "metric.counter()": 'metric.counter needs a name of letters, digits, points and dashes: metric.counter("shop.checkout"), not nil',
+    'metric.counter("a b")': 'metric.counter needs a name of letters, digits, points and dashes: metric.counter("shop.checkout"), not "a b"',
+    'metric.counter("http.mine")': "metric.counter: names that begin with `http` are those of luabench; choose another one",
+    'metric.gauge("a") metric.rate("a")': 'metric.rate("a"): it is a gauge already',
+    'metric.trend("a", { unit = "ms" })': 'metric.trend: times are in seconds everywhere: { unit = "s" }',
+    'metric.trend("a", { units = "s" })': "metric.trend: unknown key `units`; did you mean `unit`?",
+    'metric.rate("a", { unit = "s" })': "metric.rate takes a name",
+    'metric.histogram("a")': "metric has no function `histogram`",
+    'metric.counter("a"):add()': "a:add is called while the script is loaded, when there are no users yet; call it in `run`",
+    'metric.counter("a").inc()': 'a counter has a:add(), and no "inc"',
+    'metric.counter("a").add(1)': "call it with a colon: a:add(...)",
+    'metric.counter("a").x = 1': "a metric cannot be assigned to; write a:add(...)",
+}
+
+
+@pytest.mark.parametrize("line, message", WRONG_METRICS.items(), ids=WRONG_METRICS)
+def test_wrong_definitions(luabench, line, message):
+    done = luabench.run(script="\n" + line + DO_NOTHING)
+    assert done.returncode == 2 and done.stderr == f"luabench: script.lua:2: {message}\n"
+
+
+WRONG_VALUES = {
+    'count:add("1")': 'count:add takes a number, not "1"',
+    "count:add(-1)": "count:add takes a number from 0, not -1",
+    "count:add(0/0)": "count:add takes a number, not ",
+    "count:add(1, 'x')": 'count: the last argument is a table of tags: { page = "cart" }, not "x"',
+    "count:add(1, { [1] = 2 })": 'count: tags are names and texts: { page = "cart" }, not 1 = "2"',
+    "count:add(1, {}, 1)": "count:add takes a value and a table of tags",
+    "level:set()": "level:set takes a number, not nil",
+    "share:add(1)": "share:add takes true or false, not 1",
+    "times:add(-1)": "times:add takes a number from 0, not -1",
+}
+
+
+@pytest.mark.parametrize("line, message", WRONG_VALUES.items(), ids=WRONG_VALUES)
+def test_wrong_values(luabench, line, message):
+    done = luabench.run(script=f"""local count, level, share, times = metric.counter("count"), metric.gauge("level"), metric.rate("share"), metric.trend("times")
+      scenario "s" {{ run = function() {line} end }}""")
+    assert done.returncode == 3 and f"script.lua:2: {message}" in done.stderr, done.stderr
+
+
+# Thresholds
+
+ITERATE = '\nscenario "a" { iterations = 10, run = function() check("x", true) end }\nscenario "b" { iterations = 5, run = function() end, thresholds = { %s } }\n'
+
+
+def test_thresholds_of_the_script_and_of_a_scenario(luabench):
+    result = luabench.result(script='thresholds { "iterations: count == 15", "checks: rate == 1" }\nthresholds "iterations{scenario=a}: count == 10"'
+                             + ITERATE % '"iterations: count == 5"')
+    assert [(each["metric"], each["scenario"], each["value"]) for each in result["thresholds"] if not each["implicit"]] == [
+        ("iterations", None, 15), ("checks", None, 1), ("iterations{scenario=a}", None, 10), ("iterations", "b", 5)]
+
+
+def test_no_data_fails_unless_it_may_be_empty(luabench):
+    assert luabench.run(script='thresholds { "http.latency: p(95) < 1s" }' + DO_NOTHING).returncode == 1
+    assert luabench.run(script='thresholds { { "http.latency: p(95) < 1s", empty = "ok" } }' + DO_NOTHING).returncode == 0
+
+
+WRONG_THRESHOLDS = {
+    'thresholds { "http.latency: p(95) < 200" }': 'thresholds: "http.latency: p(95) < 200": 200 what? write 200ms',
+    'thresholds { "http.latencies: p(95) < 200ms" }': 'thresholds: "http.latencies: p(95) < 200ms": unknown metric "http.latencies", did you mean "http.latency"?',
+    'thresholds { "http.latency{nam=x}: max < 1s" }': 'thresholds: "http.latency{nam=x}: max < 1s": http.latency cannot be narrowed by "nam", did you mean "name"?',
+    "thresholds { 5 }": 'thresholds: 5 is no threshold; write thresholds { "http.latency: p(95) < 200ms"',
+    "thresholds(5)": "thresholds: must be a table of texts, not 5",
+    'thresholds { { "checks: rate > 1%", abrt = true } }': "thresholds: unknown key `abrt`; did you mean `abort`?",
+    'thresholds { { "checks: rate > 1%", abort = 1 } }': "thresholds: `abort` must be a boolean, not 1",
+    'thresholds { { "checks: rate > 1%", after = "1s" } }': "thresholds: `after` says from when on `abort` ends the run, and there is no abort = true",
+    'thresholds { { "checks: rate > 1%", abort = true, after = "soon" } }': "thresholds: `after`: \"soon\" is not a duration",
+    'thresholds { { "checks: rate > 1%", empty = true } }': "thresholds: `empty` must be a string, not true",
+    'thresholds { { "checks: rate > 1%", empty = "no" } }': 'thresholds: `empty` is "ok" or "fail", not "no"',
+    "thresholds { { abort = true } }": "thresholds: the text of the threshold is missing",
+    'thresholds { abort = true, "checks: rate > 1%" }': "thresholds: `abort` stands without its braces",
+}
+
+
+@pytest.mark.parametrize("line, message", WRONG_THRESHOLDS.items(), ids=WRONG_THRESHOLDS)
+def test_wrong_thresholds(luabench, line, message):
+    done = luabench.run(script="\n" + line + DO_NOTHING)
+    assert done.returncode == 2 and done.stderr.startswith(f"luabench: script.lua:2: {message}"), done.stderr
+
+
+def test_wrong_thresholds_of_a_scenario(luabench):
+    done = luabench.run(script=ITERATE % '"iterations: cont == 5"')
+    assert done.returncode == 2
+    assert done.stderr.startswith('luabench: script.lua:3: scenario "b": thresholds: "iterations: cont == 5": iterations is a counter and has no "cont"')
+
+
+# The report
+
+def test_report_is_given_the_results_and_writes_files_with_leave(luabench):
+    script = """report(function(summary)
+      local s = summary.scenarios.s
+      print("COMPLETED " .. s.iterations.completed .. " " .. tostring(summary.stopped) .. " " .. summary.metrics.m.count)
+      return { ["summary.txt"] = "completed " .. s.iterations.completed }
+    end)
+    local m = metric.counter("m")
+    scenario "s" { iterations = 7, run = function() m:add(2) end }"""
+    done = luabench.run("--allow-write=.", script=script)
+    assert done.returncode == 0 and "COMPLETED 7 nil 14" in done.stderr, done.stderr
+    assert (luabench.folder / "summary.txt").read_text() == "completed 7"
+    (luabench.folder / "summary.txt").unlink()
+    done = luabench.run(script=script)
+    assert done.returncode == 3 and f"report: \"summary.txt\": a script may not write files; --allow-write={luabench.folder.resolve()} gives leave" in done.stderr
+    assert not (luabench.folder / "summary.txt").exists()
+
+
+WRONG_REPORTS = {
+    "report()": "report takes one function: report(function(summary) ... end), not nil",
+    "report(print) report(print)": "report is used twice; the first is at script.lua:2",
+}
+
+
+@pytest.mark.parametrize("line, message", WRONG_REPORTS.items(), ids=WRONG_REPORTS)
+def test_wrong_report(luabench, line, message):
+    done = luabench.run(script="\n" + line + DO_NOTHING)
+    assert done.returncode == 2 and done.stderr == f"luabench: script.lua:2: {message}\n"
+
+
+@pytest.mark.parametrize("body, message", [('error("oh")', "report: script.lua:1: oh"), ("return 5", "report returns nothing or a table of files, not 5"),
+                                           ("return { 5 }", "report returns a table of texts by file name")])
+def test_a_report_that_goes_wrong(luabench, body, message):
+    done = luabench.run(script=f"report(function() {body} end)" + DO_NOTHING)
+    assert done.returncode == 3 and message in done.stderr
+    assert "iterations" in done.stdout  # ours is printed all the same
