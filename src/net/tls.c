@@ -18,6 +18,7 @@
 
 enum {
     RECORD = 16 * 1024,  /* most plain bytes in a record */
+    SETTLING = 4,        /* reads after the handshake: session tickets come then, for each of which OpenSSL takes a buffer that it does not give back */
     ROOM = RECORD + 1024, /* what one read of the socket can bring: OpenSSL's buffer is a record with its header and tag */
 };
 
@@ -164,6 +165,7 @@ static int tls_open(struct transport *transport)
     if (result != 1)
         return stopped(transport, result);
     tls->open = true;
+    tls->settling = SETTLING;
     ERR_clear_error();
     return 0;
 }
@@ -186,7 +188,10 @@ static ssize_t tls_read(struct transport *transport, void *data, size_t size)
         tls->receive = tls->filled && size - total >= ROOM;
     } while (total < size && (tls->receive || SSL_has_pending(tls->ssl)));
     transport->held = tls->held.length > 0;
-    SSL_free_buffers(tls->ssl); /* a session ticket makes OpenSSL take a buffer to write that is not used */
+    if (tls->settling) {
+        tls->settling--;
+        SSL_free_buffers(tls->ssl);
+    }
     if (!total)
         return stopped(transport, result);
     /* an end or a failure behind the data is told by the next call */
