@@ -13,6 +13,10 @@ void metrics_init(struct metrics *metrics, const char *const *scenario_names, si
         metrics->scenarios[i].name = mem_text(scenario_names[i], strlen(scenario_names[i]));
         metrics->scenarios[i].names = mem_array(METRICS_NAMES + 1, sizeof(struct name_metrics *));
         names_init(&metrics->scenarios[i].name_index, METRICS_NAMES);
+        metrics->scenarios[i].groups = mem_array(METRICS_GROUPS + 1, sizeof(struct group_metrics *));
+        names_init(&metrics->scenarios[i].group_index, METRICS_GROUPS);
+        metrics->scenarios[i].aside_before = INT64_MIN;
+        metrics->scenarios[i].aside = &metrics->scenarios[i].warm_up;
     }
     metrics->checks = mem_array(METRICS_CHECKS + 1, sizeof *metrics->checks);
     names_init(&metrics->check_index, METRICS_CHECKS);
@@ -29,8 +33,22 @@ void name_metrics_free(struct name_metrics *name)
     *name = (struct name_metrics){ 0 };
 }
 
+static void free_groups(struct scenario_metrics *scenario)
+{
+    for (size_t i = 0; i < scenario->group_count; i++) {
+        hist_free(&scenario->groups[i]->duration);
+        free(scenario->groups[i]);
+    }
+    names_free(&scenario->group_index);
+    free(scenario->groups);
+}
+
 static void free_scenario(struct scenario_metrics *scenario)
 {
+    free_groups(scenario);
+    hist_free(&scenario->user_wait);
+    hist_free(&scenario->schedule_slip);
+    name_metrics_free(&scenario->warm_up.requests);
     for (size_t i = 0; i < scenario->name_count; i++) {
         name_metrics_free(scenario->names[i]);
         free(scenario->names[i]);
@@ -73,6 +91,8 @@ void metrics_free(struct metrics *metrics)
         free(metrics->failures[i]);
     free(metrics->failures);
     own_free(&metrics->own);
+    name_metrics_free(&metrics->setup.requests);
+    name_metrics_free(&metrics->teardown.requests);
     for (int i = 0; i < ERR_COUNT; i++)
         for (int k = 0; k < METRICS_ERROR_TEXTS; k++)
             free(metrics->error_texts[i][k]);
@@ -85,6 +105,7 @@ struct name_metrics *metrics_name(struct metrics *metrics, size_t scenario, cons
     size_t index = names_index(&of->name_index, name, length);
     if (index == of->name_count) {
         of->names[of->name_count] = mem_zero(sizeof *of->names[0]);
+        of->names[of->name_count]->scenario = of;
         of->names[of->name_count++]->name = of->name_index.texts[index];
     }
     return of->names[index];
@@ -115,6 +136,17 @@ struct check_metrics *metrics_check(struct metrics *metrics, const char *name, s
         metrics->checks[metrics->check_count++]->name = metrics->check_index.texts[index];
     }
     return metrics->checks[index];
+}
+
+struct group_metrics *metrics_group(struct metrics *metrics, size_t scenario, const char *name, size_t length)
+{
+    struct scenario_metrics *of = &metrics->scenarios[scenario];
+    size_t index = names_index(&of->group_index, name, length);
+    if (index == of->group_count) {
+        of->groups[of->group_count] = mem_zero(sizeof *of->groups[0]);
+        of->groups[of->group_count++]->name = of->group_index.texts[index];
+    }
+    return of->groups[index];
 }
 
 static char *copy_of(const char *text)
@@ -204,6 +236,22 @@ void name_metrics_merge(struct name_metrics *into, const struct name_metrics *fr
 #undef X
 }
 
+static void merge_aside(struct aside_metrics *into, const struct aside_metrics *from)
+{
+    name_metrics_merge(&into->requests, &from->requests);
+    add_counts(&into->iterations, &from->iterations, sizeof into->iterations);
+}
+
+static void merge_groups(struct metrics *metrics, size_t index, const struct scenario_metrics *from)
+{
+    for (size_t i = 0; i < from->group_count; i++) {
+        const struct group_metrics *group = from->groups[i];
+        struct group_metrics *into = metrics_group(metrics, index, group->name, strlen(group->name));
+        hist_merge(&into->duration, &group->duration);
+        into->cut += group->cut;
+    }
+}
+
 static void merge_scenario(struct metrics *metrics, size_t index, const struct scenario_metrics *from)
 {
     struct scenario_metrics *into = &metrics->scenarios[index];
@@ -216,7 +264,12 @@ static void merge_scenario(struct metrics *metrics, size_t index, const struct s
     details_merge(&into->connection_details, &from->connection_details);
     into->users += from->users;
     into->users_max += from->users_max;
+    into->backlog_max += from->backlog_max;
     hist_merge(&into->iteration_duration, &from->iteration_duration);
+    hist_merge(&into->user_wait, &from->user_wait);
+    hist_merge(&into->schedule_slip, &from->schedule_slip);
+    merge_groups(metrics, index, from);
+    merge_aside(&into->warm_up, &from->warm_up);
 }
 
 static void merge_check(struct metrics *metrics, const struct check_metrics *from)
@@ -242,6 +295,8 @@ void metrics_merge(struct metrics *into, const struct metrics *from)
         keep_failure(into, from->failures[i]);
     into->failed_on_purpose += from->failed_on_purpose;
     own_merge(&into->own, &from->own);
+    merge_aside(&into->setup, &from->setup);
+    merge_aside(&into->teardown, &from->teardown);
     merge_error_texts(into, from);
 }
 
@@ -254,18 +309,38 @@ static void total_name(struct metrics_totals *totals, const struct name_metrics 
     hist_merge(&totals->latency, name->latency_from_intended.count ? &name->latency_from_intended : &name->latency);
 }
 
-void metrics_total(const struct metrics *metrics, struct metrics_totals *totals)
+/* Empties the totals and keeps the pages. */
+static void clear_totals(struct metrics_totals *totals)
 {
     struct hist latency = totals->latency;
     hist_clear(&latency);
     *totals = (struct metrics_totals){ .latency = latency };
+}
+
+static void total_iterations(struct metrics_totals *totals, const struct iteration_counts *counts)
+{
+    totals->iterations += counts->completed + counts->failed + counts->interrupted;
+    totals->dropped += counts->dropped;
+}
+
+void metrics_total(const struct metrics *metrics, struct metrics_totals *totals)
+{
+    clear_totals(totals);
     for (size_t i = 0; i < metrics->scenario_count; i++) {
         const struct scenario_metrics *scenario = &metrics->scenarios[i];
         totals->users += scenario->users;
-        totals->iterations += scenario->iterations.completed + scenario->iterations.failed + scenario->iterations.interrupted;
-        totals->dropped += scenario->iterations.dropped;
+        total_iterations(totals, &scenario->iterations);
         for (size_t k = 0; k < scenario->name_count; k++)
             total_name(totals, scenario->names[k]);
+    }
+}
+
+void metrics_total_warm_up(const struct metrics *metrics, struct metrics_totals *totals)
+{
+    clear_totals(totals);
+    for (size_t i = 0; i < metrics->scenario_count; i++) {
+        total_iterations(totals, &metrics->scenarios[i].warm_up.iterations);
+        total_name(totals, &metrics->scenarios[i].warm_up.requests);
     }
 }
 

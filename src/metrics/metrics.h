@@ -1,7 +1,8 @@
 /* What one worker has measured: plain counters and histograms, written by its own thread alone. The runner merges the workers'
  * by adding counts. Every counter says what it is a subset of; metrics_balance checks the books.
  *
- * Figures are kept per scenario and per name (of requests). A scenario's totals are the sum over its names. All texts belong to the metrics. */
+ * Figures are kept per scenario and per name (of requests). A scenario's totals are the sum over its names. What a warm-up, setup or teardown does is counted aside, and
+ * in nothing else. All texts belong to the metrics. */
 #ifndef LUABENCH_METRICS_METRICS_H
 #define LUABENCH_METRICS_METRICS_H
 
@@ -18,6 +19,7 @@
 enum {
     METRICS_NAMES = 500,  /* names a scenario; requests under further ones are kept as "(other)" */
     METRICS_CHECKS = 200, /* check names; further ones are kept as "(other)" */
+    METRICS_GROUPS = 200, /* groups a scenario; further ones are kept as "(other)" */
     METRICS_ERRORS = 20,  /* kinds of script errors that are kept */
     METRICS_TEXTS = 10,   /* texts of fail() and must() that are kept */
     METRICS_ERROR_TEXTS = 3, /* texts that are kept of each name of error */
@@ -31,6 +33,8 @@ struct status_count {
 /* The requests made under one name. started = succeeded + failed + timed_out + interrupted once all have ended. A zeroed one is empty and can be merged into. */
 struct name_metrics {
     const char *name;
+    struct scenario_metrics *scenario; /* whose it is; NULL: a sum or aside */
+    enum err aside;             /* how the last request of the name that was counted aside ended; ERR_NONE: well */
     uint64_t started;
     uint64_t succeeded;         /* a whole response that was accepted */
     uint64_t failed;            /* any error but those of the two below; by name in `errors` */
@@ -72,6 +76,19 @@ struct connection_counts {
     uint64_t max_open;       /* most at once; merged by adding, so an upper bound over workers */
 };
 
+/* A group() of the script: how long its passes took, sleep and pace left out. */
+struct group_metrics {
+    const char *name;
+    struct hist duration; /* ns, of passes that came to their end */
+    uint64_t cut;         /* passes that an error or the end of the run has ended */
+};
+
+/* What is sent, but left out of the figures: requests and iterations in a total of their own. */
+struct aside_metrics {
+    struct name_metrics requests;
+    struct iteration_counts iterations; /* as in scenario_metrics; 0 for setup and teardown */
+};
+
 struct scenario_metrics {
     char *name;
     struct name_metrics **names; /* in order of first use; [METRICS_NAMES] is "(other)" when there is one */
@@ -80,10 +97,40 @@ struct scenario_metrics {
     struct iteration_counts iterations;
     struct connection_counts connections;
     struct connection_details connection_details; /* filled at the end */
-    struct hist iteration_duration; /* ns, one value for each completed iteration */
-    uint64_t users;                 /* running now */
+    struct hist iteration_duration; /* ns, one value for each completed iteration; in the open model from when it was due */
+    uint64_t users;                 /* running now; in the open model those with an iteration */
     uint64_t users_max;             /* most at once; merged by adding */
+    struct group_metrics **groups;  /* in order of first use; [METRICS_GROUPS] is "(other)" when there is one */
+    size_t group_count;
+    struct names group_index;       /* owns their names */
+
+    bool open;                      /* the model: latency_from_intended is kept */
+    struct hist user_wait;          /* ns that arrivals waited for a free user; of those that had to */
+    uint64_t backlog_max;           /* most arrivals waiting at once; merged by adding */
+    struct hist schedule_slip;      /* ns by which the worker came to an arrival late, a wait for a user left out; one value for each arrival */
+
+    int64_t aside_before;           /* ns, clock_ns: what was due before is counted in *aside */
+    struct aside_metrics *aside;    /* warm_up, or the metrics' setup or teardown */
+    struct aside_metrics warm_up;
 };
+
+/* True when what was due at `due` (ns) is left out of the figures. */
+static inline bool scenario_is_aside(const struct scenario_metrics *scenario, int64_t due)
+{
+    return due < scenario->aside_before;
+}
+
+/* Where a request that was due at `due` (ns) is counted. */
+static inline struct name_metrics *name_or_aside(struct name_metrics *name, int64_t due)
+{
+    return scenario_is_aside(name->scenario, due) ? &name->scenario->aside->requests : name;
+}
+
+/* Where an iteration that was due at `due` (ns) is counted. */
+static inline struct iteration_counts *iterations_or_aside(struct scenario_metrics *scenario, int64_t due)
+{
+    return scenario_is_aside(scenario, due) ? &scenario->aside->iterations : &scenario->iterations;
+}
 
 struct check_metrics {
     const char *name;
@@ -111,6 +158,7 @@ struct metrics {
     struct own_metrics own;      /* those of the script */
     char **failures;             /* the first METRICS_TEXTS different texts given to fail() or must() */
     size_t failure_count;
+    struct aside_metrics setup, teardown;
     char *error_texts[ERR_COUNT][METRICS_ERROR_TEXTS]; /* the first different ones; NULL: none */
 };
 
@@ -123,6 +171,8 @@ struct name_metrics *metrics_name(struct metrics *metrics, size_t scenario, cons
 void metrics_status(struct name_metrics *name, int status);
 /* The counter of `name`, made on first use; that of "(other)" after METRICS_CHECKS. Valid until metrics_free. */
 struct check_metrics *metrics_check(struct metrics *metrics, const char *name, size_t length);
+/* The group of that name in that scenario, made on first use; that of "(other)" after METRICS_GROUPS. Valid until metrics_free. */
+struct group_metrics *metrics_group(struct metrics *metrics, size_t scenario, const char *name, size_t length);
 /* Counts a Lua error of an iteration; true when it is the first of its kind (then it should be shown). */
 bool metrics_script_error(struct metrics *metrics, size_t scenario, const char *text, const char *traceback);
 /* Counts an iteration ended by fail() or must(), and keeps the first texts; NULL: without one. */
@@ -154,6 +204,8 @@ struct metrics_totals {
 
 /* Overwrites `totals` (zeroed at first) with the sums over all scenarios and names; its pages are reused. Reads every page of every latency: about 5 us a name. */
 void metrics_total(const struct metrics *metrics, struct metrics_totals *totals);
+/* The same of the warm-ups. */
+void metrics_total_warm_up(const struct metrics *metrics, struct metrics_totals *totals);
 /* Adds `from` to `into` (of several workers). */
 void metrics_totals_merge(struct metrics_totals *into, const struct metrics_totals *from);
 void metrics_totals_free(struct metrics_totals *totals);

@@ -14,7 +14,7 @@ struct books {
 /* Says where the two figures do not go together, and how. */
 static bool off(const struct books *books, const char *figure, uint64_t value, const char *relation, const char *other, uint64_t other_value)
 {
-    const char *name = books->name ? books->name->name : NULL;
+    const char *name = !books->name ? NULL : books->name->name ? books->name->name : "of the warm-up";
     snprintf(books->why, books->size, "scenario \"%s\"%s%s%s: %s = %" PRIu64 ", %s %s = %" PRIu64, books->scenario->name, name ? ", requests \"" : "",
              name ? name : "", name ? "\"" : "", figure, value, relation, other, other_value);
     return false;
@@ -74,18 +74,31 @@ static bool responses_balance(const struct books *books)
            at_most(books, "values of tls", name->tls.count, "responses", name->responses);
 }
 
-static bool iterations_balance(const struct books *books)
+static bool iterations_balance(const struct books *books, const struct iteration_counts *counts)
 {
-    const struct iteration_counts *counts = &books->scenario->iterations;
     uint64_t sum = counts->completed + counts->failed + counts->interrupted + counts->dropped + counts->expired;
-    return equal(books, "iterations scheduled", counts->scheduled, "completed + failed + interrupted + dropped + expired", sum) &&
-           equal(books, "iterations completed", counts->completed, "values of iteration_duration", books->scenario->iteration_duration.count);
+    return equal(books, "iterations scheduled", counts->scheduled, "completed + failed + interrupted + dropped + expired", sum);
+}
+
+static bool arrivals_balance(const struct books *books)
+{
+    const struct scenario_metrics *scenario = books->scenario;
+    return !scenario->open || equal(books, "iterations scheduled", scenario->iterations.scheduled, "values of schedule_slip", scenario->schedule_slip.count);
+}
+
+static bool warm_up_balances(struct books *books)
+{
+    books->name = &books->scenario->warm_up.requests;
+    bool good = iterations_balance(books, &books->scenario->warm_up.iterations) && classes_balance(books) && responses_balance(books);
+    books->name = NULL;
+    return good;
 }
 
 static bool scenario_balances(const struct scenario_metrics *scenario, char *why, size_t size)
 {
     struct books books = { .why = why, .size = size, .scenario = scenario };
-    if (!iterations_balance(&books))
+    if (!iterations_balance(&books, &scenario->iterations) || !arrivals_balance(&books) || !warm_up_balances(&books) ||
+        !equal(&books, "iterations completed", scenario->iterations.completed, "values of iteration_duration", scenario->iteration_duration.count))
         return false;
     for (size_t i = 0; i < scenario->name_count; i++) {
         books.name = scenario->names[i];

@@ -12,18 +12,42 @@ enum { BLOCK_MS = 200, SHORTEST_SECOND_MS = 100 };
 void progress_init(struct progress_state *progress, struct vm *control, const struct plan *plan, struct run *run, struct worker *workers, unsigned worker_count)
 {
     *progress = (struct progress_state){
-        .control = control, .plan = plan, .run = run, .workers = workers, .worker_count = worker_count, .next_second = run->start + NS_PER_SECOND,
+        .control = control, .plan = plan, .run = run, .workers = workers, .worker_count = worker_count, .next_second = NS_NEVER, .next_update = NS_NEVER,
     };
-    progress->next_update = plan->progress == PROGRESS_BLOCK ? run->start : run->start + plan->interval;
+    for (size_t i = 0; i < plan->scenario_count; i++)
+        progress->has_warm_up = progress->has_warm_up || plan->scenarios[i].warm_up;
+}
+
+void progress_begin(struct progress_state *progress)
+{
+    const struct plan *plan = progress->plan;
+    int64_t start = progress->run->start;
+    progress->next_second = start + NS_PER_SECOND;
+    progress->next_update = plan->progress == PROGRESS_BLOCK ? start : start + plan->interval;
+    progress->warm = start + schedule_measured(plan);
+}
+
+static void replace(struct metrics_totals *totals, const struct metrics_totals *fresh)
+{
+    metrics_totals_free(totals);
+    *totals = *fresh;
 }
 
 static void gather(struct progress_state *progress)
 {
-    struct metrics_totals fresh = { 0 };
+    struct metrics_totals counted = { 0 }, warm_up = { 0 };
     for (unsigned i = 0; i < progress->worker_count; i++)
-        worker_totals(&progress->workers[i], &fresh);
-    metrics_totals_free(&progress->now);
-    progress->now = fresh;
+        worker_totals(&progress->workers[i], &counted, &warm_up);
+    if (progress->has_warm_up) {
+        metrics_totals_merge(&warm_up, &counted);
+        replace(&progress->shown.now, &warm_up);
+    }
+    replace(&progress->counted.now, &counted);
+}
+
+static struct tally *shown(struct progress_state *progress)
+{
+    return progress->has_warm_up ? &progress->shown : &progress->counted;
 }
 
 static uint64_t all_errors(const struct metrics_totals *totals)
@@ -42,24 +66,46 @@ static struct second *add_second(struct progress_state *progress)
     return second;
 }
 
-/* Closes the second that ends at `end` and lasted `length` ns. */
+/* The latency of the second in the tally that ends now. */
+static void latency_of_second(const struct tally *tally, struct hist *into)
+{
+    hist_free(into);
+    hist_merge(into, &tally->now.latency);
+    hist_subtract(into, &tally->at_second.latency);
+}
+
+static void keep_second(struct progress_state *progress, int64_t end)
+{
+    const struct tally *tally = &progress->counted;
+    struct second *second = add_second(progress);
+    struct hist latency = { 0 };
+    second->time = ns_to_seconds(end - progress->run->start);
+    second->users = tally->now.users;
+    second->requests = tally->now.responses - tally->at_second.responses;
+    second->errors = all_errors(&tally->now) - all_errors(&tally->at_second);
+    latency_of_second(tally, &latency);
+    hist_encode(&latency, &second->latency);
+    hist_free(&latency);
+}
+
+static void next_second(struct tally *tally)
+{
+    metrics_totals_free(&tally->at_second);
+    metrics_totals_merge(&tally->at_second, &tally->now);
+}
+
+/* Closes the second that ends at `end` and lasted `length` ns; one of the warm-up alone is not kept. */
 static void close_second(struct progress_state *progress, int64_t end, int64_t length)
 {
-    struct metrics_totals *now = &progress->now, *before = &progress->at_second;
-    struct second *second = add_second(progress);
-    second->time = ns_to_seconds(end - progress->run->start);
-    second->users = now->users;
-    second->requests = now->responses - before->responses;
-    second->errors = all_errors(now) - all_errors(before);
-    hist_free(&progress->last_second);
-    hist_merge(&progress->last_second, &now->latency);
-    hist_subtract(&progress->last_second, &before->latency);
-    hist_encode(&progress->last_second, &second->latency);
-    progress->rate = (double)second->requests * 1e9 / (double)length;
+    struct tally *tally = shown(progress);
+    if (end > progress->warm)
+        keep_second(progress, end);
+    latency_of_second(tally, &progress->last_second);
+    progress->rate = (double)(tally->now.responses - tally->at_second.responses) * 1e9 / (double)length;
     progress->has_second = true;
-    metrics_totals_free(before);
-    *before = (struct metrics_totals){ 0 };
-    metrics_totals_merge(before, now);
+    next_second(&progress->counted);
+    if (progress->has_warm_up)
+        next_second(&progress->shown);
 }
 
 static double share_done(const struct progress_state *progress, int64_t elapsed, int64_t duration)
@@ -76,21 +122,23 @@ static double share_done(const struct progress_state *progress, int64_t elapsed,
             return -1;
         total += all;
     }
-    taken = progress->now.iterations;
+    taken = progress->counted.now.iterations;
     return total ? (taken >= total ? 1 : (double)taken / (double)total) : -1;
 }
 
 static void update(struct progress_state *progress, int64_t now, bool stopping)
 {
-    int64_t elapsed = now - progress->run->start, duration = schedule_duration(progress->plan);
+    int64_t elapsed = now > progress->run->start ? now - progress->run->start : 0, duration = schedule_duration(progress->plan);
+    const struct metrics_totals *totals = &shown(progress)->now;
     struct live_state state = {
         .elapsed = elapsed,
         .duration = duration,
         .progress = share_done(progress, elapsed, duration),
+        .warming = now < progress->warm,
         .stopping = stopping,
-        .rate = progress->has_second || elapsed <= 0 ? progress->rate : (double)progress->now.responses * 1e9 / (double)elapsed,
-        .totals = &progress->now,
-        .latency = progress->has_second ? &progress->last_second : &progress->now.latency,
+        .rate = progress->has_second || elapsed <= 0 ? progress->rate : (double)totals->responses * 1e9 / (double)elapsed,
+        .totals = totals,
+        .latency = progress->has_second ? &progress->last_second : &totals->latency,
     };
     vm_live_update(progress->control, &state);
 }
@@ -133,7 +181,9 @@ void progress_done(struct progress_state *progress)
 {
     int64_t now = clock_ns(), begun = progress->next_second - NS_PER_SECOND;
     gather(progress);
-    if (now - begun >= SHORTEST_SECOND_MS * NS_PER_MS || !progress->has_second)
+    if (progress->next_second == NS_NEVER)
+        begun = now;
+    else if (now - begun >= SHORTEST_SECOND_MS * NS_PER_MS || !progress->has_second)
         close_second(progress, now, now - begun);
     show_lines(progress);
     vm_live_done(progress->control);
@@ -145,6 +195,9 @@ void progress_free(struct progress_state *progress)
         buf_free(&progress->series[i].latency);
     free(progress->series);
     hist_free(&progress->last_second);
-    metrics_totals_free(&progress->now);
-    metrics_totals_free(&progress->at_second);
+    struct tally *tallies[] = { &progress->counted, &progress->shown };
+    for (size_t i = 0; i < 2; i++) {
+        metrics_totals_free(&tallies[i]->now);
+        metrics_totals_free(&tallies[i]->at_second);
+    }
 }

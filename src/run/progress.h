@@ -11,10 +11,14 @@ struct progress_state {
     struct run *run;
     struct worker *workers;
     unsigned worker_count;
-    struct metrics_totals now;
-    struct metrics_totals at_second; /* as they were at the last full second */
-    int64_t next_second, next_update; /* ns, clock_ns */
-    struct hist last_second; /* latency of the last full second */
+    struct tally {
+        struct metrics_totals now;
+        struct metrics_totals at_second; /* as they were at the last full second */
+    } counted, shown; /* what goes into the result, and that with the warm-ups, if there are any */
+    bool has_warm_up;
+    int64_t warm;      /* ns: until then nothing counts */
+    int64_t next_second, next_update; /* ns, clock_ns; NS_NEVER before progress_begin */
+    struct hist last_second; /* latency of the last full second, as shown */
     struct second *series;
     size_t series_count, series_capacity;
     double rate;       /* responses/s of the last full second (of the time so far before the first) */
@@ -22,6 +26,8 @@ struct progress_state {
 };
 
 void progress_init(struct progress_state *progress, struct vm *control, const struct plan *plan, struct run *run, struct worker *workers, unsigned worker_count);
+/* The load begins, at run->start. Before that, progress_tick shows only what scripts write. */
+void progress_begin(struct progress_state *progress);
 /* Looks at the clock: closes a second, redraws the display, shows lines that scripts wrote, each when its time has come. */
 void progress_tick(struct progress_state *progress, bool stopping);
 /* The last, perhaps shorter, second; the display is taken away. */

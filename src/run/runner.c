@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 enum {
     TICK_MS = 50,
     UNRESPONSIVE_MS = 1000,  /* a worker that has not looked at an order for so long is stuck */
+    HEAD_START_MS = 2,       /* the workers' threads are awake by then, so that the first arrivals are not late */
     SPARE_DESCRIPTORS = 64,
     EXIT_CANNOT_RUN = 3,
     EXIT_SCRIPT = 2,
@@ -34,7 +36,6 @@ enum {
 struct heartbeat {
     uint64_t slices;
     int64_t since; /* ns: since when it has been in this slice; 0: it is not in one */
-    bool parked;
 };
 
 struct runner {
@@ -43,19 +44,31 @@ struct runner {
     struct run run;
     struct worker *workers;
     struct heartbeat *heartbeats;
+    struct vm **states; /* the workers', for vm_prepare */
     unsigned worker_count;
     int signals; /* signalfd */
     struct progress_state progress;
     bool interrupted, stopping;
+    bool loaded;        /* the load has begun */
     int64_t ordered_at; /* ns: when the workers were told to interrupt everything; 0: not */
     struct stuck stuck;
     bool has_stuck;
     int64_t ended_at, started_at;
     struct name_metrics *totals; /* of the results: by scenario, and of all */
-    char notice[200];
-    const char *notices[1];
+    char **notices; /* owned */
     size_t notice_count;
 };
+
+__attribute__((format(printf, 2, 3))) static void note(struct runner *runner, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    runner->notices = mem_resize(runner->notices, (runner->notice_count + 1) * sizeof *runner->notices);
+    runner->notices[runner->notice_count++] = mem_text(text, strlen(text));
+}
 
 /* Limits */
 
@@ -99,12 +112,13 @@ static uint64_t all_users(const struct plan *plan)
 static void check_descriptors(struct runner *runner)
 {
     struct rlimit limit;
-    uint64_t users = all_users(runner->plan);
-    if (getrlimit(RLIMIT_NOFILE, &limit) || users + SPARE_DESCRIPTORS <= limit.rlim_cur)
-        return;
-    snprintf(runner->notice, sizeof runner->notice, "%llu users may need more connections than the %llu open files allowed here (raise it: ulimit -n)",
-             (unsigned long long)users, (unsigned long long)limit.rlim_cur);
-    runner->notices[runner->notice_count++] = runner->notice;
+    uint64_t users = 0;
+    for (size_t i = 0; i < runner->plan->scenario_count; i++)
+        if (runner->plan->scenarios[i].model == MODEL_CLOSED) /* max_users of the open model is a limit, not a number */
+            users += runner->plan->scenarios[i].users;
+    if (!getrlimit(RLIMIT_NOFILE, &limit) && users + SPARE_DESCRIPTORS > limit.rlim_cur)
+        note(runner, "%llu users may need more connections than the %llu open files allowed here (raise it: ulimit -n)", (unsigned long long)users,
+             (unsigned long long)limit.rlim_cur);
 }
 
 /* Each worker needs users, and one of the connections that they share. */
@@ -172,14 +186,13 @@ static bool wait_until_ready(struct runner *runner)
     return !count_state(runner, WORKER_FAILED);
 }
 
-static void let_go(struct runner *runner, bool cancelled)
+/* What the control state does in the workers' states before they begin; 0, or the exit status when they are not to begin. */
+static int prepare(struct runner *runner)
 {
-    runner->run.start = clock_ns();
-    runner->started_at = time(NULL);
+    runner->states = mem_array(runner->worker_count, sizeof *runner->states);
     for (unsigned i = 0; i < runner->worker_count; i++)
-        runner->workers[i].cancelled = cancelled;
-    for (unsigned i = 0; i < runner->worker_count; i++)
-        sem_post(&runner->run.go);
+        runner->states[i] = runner->workers[i].vm;
+    return vm_prepare(runner->control, runner->states, runner->worker_count);
 }
 
 /* While it runs */
@@ -190,7 +203,7 @@ static void interrupt(struct runner *runner)
         runner->ordered_at = clock_ns();
     for (unsigned i = 0; i < runner->worker_count; i++) {
         int state = atomic_load(&runner->workers[i].state);
-        if (!runner->heartbeats[i].parked && (state == WORKER_READY || state == WORKER_RUNNING))
+        if (state == WORKER_IDLE || state == WORKER_BUSY)
             worker_order(&runner->workers[i], ORDER_INTERRUPT);
     }
 }
@@ -228,7 +241,7 @@ static void announce_grace(struct runner *runner)
     for (size_t i = 0; i < runner->plan->scenario_count; i++)
         if (runner->plan->scenarios[i].graceful_stop > grace)
             grace = runner->plan->scenarios[i].graceful_stop;
-    uint64_t users = runner->progress.now.users;
+    uint64_t users = runner->progress.counted.now.users;
     if (!users || !grace || runner->ordered_at || runner->plan->progress == PROGRESS_NONE)
         return;
     int length = snprintf(text, sizeof text, "waiting up to %g s for running iterations (%llu user%s); Ctrl-C ends now", ns_to_seconds(grace), (unsigned long long)users,
@@ -239,7 +252,7 @@ static void announce_grace(struct runner *runner)
 /* How long the worker has been in its present slice of Lua; 0 when it is not in one. */
 static int64_t time_in_slice(struct worker *worker, struct heartbeat *beat, int64_t now)
 {
-    if (atomic_load(&worker->state) != WORKER_RUNNING || !worker->vm->in_lua) {
+    if (atomic_load(&worker->state) != WORKER_BUSY || !worker->vm->in_lua) {
         beat->since = 0;
     } else if (!beat->since || beat->slices != worker->vm->slices) {
         beat->slices = worker->vm->slices;
@@ -253,14 +266,12 @@ static void park_worker(struct runner *runner, unsigned index)
     struct worker *worker = &runner->workers[index];
     if (!watch_locate(&worker->watch, worker->thread) && !watch_park(&worker->watch, worker->thread))
         return; /* it has come back meanwhile */
-    runner->heartbeats[index].parked = true;
     if (!runner->has_stuck) {
         runner->has_stuck = true;
-        runner->stuck.scenario = worker->vm->running->scenario->plan->name;
+        runner->stuck.scenario = worker->vm->running->vu->scenario->plan->name;
         snprintf(runner->stuck.where, sizeof runner->stuck.where, "%s", worker->watch.where);
     }
     worker_abandon(worker);
-    atomic_store(&worker->state, WORKER_ENDED);
     interrupt(runner);
 }
 
@@ -269,27 +280,98 @@ static void check_heartbeats(struct runner *runner)
 {
     int64_t now = clock_ns();
     for (unsigned i = 0; i < runner->worker_count; i++) {
-        struct heartbeat *beat = &runner->heartbeats[i];
-        if (beat->parked)
-            continue;
-        int64_t slice = time_in_slice(&runner->workers[i], beat, now);
+        int64_t slice = time_in_slice(&runner->workers[i], &runner->heartbeats[i], now);
         bool deaf = runner->ordered_at && now - runner->ordered_at > UNRESPONSIVE_MS * NS_PER_MS && slice > UNRESPONSIVE_MS * NS_PER_MS;
         if (slice > runner->plan->script_timeout || deaf)
             park_worker(runner, i);
     }
 }
 
-static void watch_run(struct runner *runner)
+/* Until no worker is busy. */
+static void watch_stage(struct runner *runner)
 {
-    while (count_state(runner, WORKER_ENDED) < runner->worker_count) {
+    while (count_state(runner, WORKER_BUSY)) {
         wait_for_event(runner, TICK_MS);
         read_signals(runner);
         check_stop_run(runner);
         check_heartbeats(runner);
         progress_tick(&runner->progress, runner->stopping);
-        announce_grace(runner);
+        if (runner->loaded)
+            announce_grace(runner);
     }
+}
+
+/* Stages */
+
+static void begin(struct runner *runner, unsigned index, enum stage stage)
+{
+    if (atomic_load(&runner->workers[index].state) == WORKER_IDLE)
+        worker_begin(&runner->workers[index], stage);
+}
+
+static void run_on_first(struct runner *runner, enum stage stage)
+{
+    begin(runner, 0, stage);
+    watch_stage(runner);
+}
+
+static void run_on_all(struct runner *runner, enum stage stage)
+{
+    for (unsigned i = 0; i < runner->worker_count; i++)
+        begin(runner, i, stage);
+    watch_stage(runner);
+}
+
+static bool may_go_on(const struct runner *runner)
+{
+    return !runner->interrupted && !runner->ordered_at && !runner->has_stuck && !runner->run.once.scenario;
+}
+
+static bool has_open(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->scenario_count; i++)
+        if (plan->scenarios[i].model == MODEL_OPEN)
+            return true;
+    return false;
+}
+
+static void load(struct runner *runner)
+{
+    runner->run.start = clock_ns() + (has_open(runner->plan) ? HEAD_START_MS * NS_PER_MS : 0);
+    runner->started_at = time(NULL);
+    runner->loaded = true;
+    progress_begin(&runner->progress);
+    run_on_all(runner, STAGE_LOAD);
+}
+
+/* An interruption of the load is none of the teardown. */
+static void tear_down(struct runner *runner)
+{
+    runner->ordered_at = 0;
+    worker_order(&runner->workers[0], ORDER_NONE);
+    run_on_first(runner, STAGE_TEARDOWN);
+    if (runner->run.once.notice)
+        note(runner, "%s", runner->run.once.notice);
+}
+
+/* The run from setup to teardown. */
+static void carry_out(struct runner *runner)
+{
+    bool once = once_needed(runner->workers[0].vm);
+    runner->started_at = time(NULL);
+    progress_init(&runner->progress, runner->control, runner->plan, &runner->run, runner->workers, runner->worker_count);
+    if (once)
+        run_on_first(runner, STAGE_SETUP);
+    if (may_go_on(runner))
+        run_on_all(runner, STAGE_PREPARE);
+    if (may_go_on(runner))
+        load(runner);
+    else
+        run_on_all(runner, STAGE_ABORT);
     runner->ended_at = clock_ns();
+    progress_done(&runner->progress);
+    if (once)
+        tear_down(runner);
 }
 
 /* The end */
@@ -324,16 +406,48 @@ static void merge_workers(struct runner *runner, struct results *results)
     }
 }
 
+/* What functions of the script have done to what they share. */
+static void note_changes(struct runner *runner)
+{
+    for (size_t s = 0; s < runner->plan->scenario_count; s++)
+        for (unsigned i = 0; i < runner->worker_count; i++)
+            if (runner->workers[i].shared_changed[s]) {
+                note(runner, "a function of scenario \"%s\" has changed `shared`: each thread has a copy of its own, so the others did not see it; use user.vars",
+                     runner->plan->scenarios[s].name);
+                break;
+            }
+}
+
+/* How long figures were taken: from the start, or the end of the first warm-up, to the end. */
+static int64_t measured_time(const struct runner *runner)
+{
+    int64_t time = runner->loaded ? runner->ended_at - runner->run.start - schedule_measured(runner->plan) : 0;
+    return time > 0 ? time : 0;
+}
+
+/* The same of each scenario, from its own start. */
+static void take_warm_ups_off(struct runner *runner, int64_t *durations)
+{
+    for (size_t s = 0; s < runner->plan->scenario_count; s++) {
+        durations[s] -= runner->plan->scenarios[s].warm_up;
+        durations[s] = durations[s] > 0 ? durations[s] : 0;
+    }
+}
+
 static int report(struct runner *runner)
 {
     struct metrics *all = &runner->workers[0].metrics;
     char unbalanced[300];
     struct results results = {
-        .started_at = runner->started_at, .duration = runner->ended_at - runner->run.start, .interrupted = runner->interrupted, .plan = runner->plan,
+        .started_at = runner->started_at, .duration = measured_time(runner), .interrupted = runner->interrupted, .plan = runner->plan,
         .metrics = all, .durations = runner->workers[0].durations, .series = runner->progress.series, .series_count = runner->progress.series_count,
-        .threads = runner->worker_count, .notices = runner->notices, .notice_count = runner->notice_count,
+        .threads = runner->worker_count, .setup_failed = runner->run.once.scenario, .setup_failure = runner->run.once.failure,
     };
     merge_workers(runner, &results);
+    take_warm_ups_off(runner, runner->workers[0].durations);
+    note_changes(runner);
+    results.notices = (const char *const *)runner->notices;
+    results.notice_count = runner->notice_count;
     runner->totals = mem_array(runner->plan->scenario_count + 1, sizeof *runner->totals);
     add_up(all, runner->totals);
     results.totals = runner->totals;
@@ -373,25 +487,31 @@ static void open_run(struct runner *runner, int argc, char **argv)
     run->argv = argv;
     run->claims = mem_array(runner->plan->scenario_count, sizeof *run->claims);
     for (size_t i = 0; i < runner->plan->scenario_count; i++)
-        run->claims[i].total = runner->plan->scenarios[i].iterations;
+        run->claims[i] = (struct claims){ .total = runner->plan->scenarios[i].iterations, .warm_up = runner->plan->scenarios[i].warm_up };
+    once_init(&run->once, runner->plan->scenario_count);
     lines_init(&run->lines);
-    sem_init(&run->go, 0, 0);
 }
 
 static void close_run(struct runner *runner)
 {
+    for (unsigned i = 0; i < runner->worker_count; i++)
+        begin(runner, i, STAGE_EXIT);
     for (unsigned i = 0; i < runner->worker_count; i++) {
         worker_join(&runner->workers[i]);
         worker_free(&runner->workers[i]);
     }
+    for (size_t i = 0; i < runner->notice_count; i++)
+        free(runner->notices[i]);
+    free(runner->notices);
+    once_free(&runner->run.once, runner->plan->scenario_count);
     free(runner->workers);
     free(runner->heartbeats);
+    free(runner->states);
     for (size_t i = 0; runner->totals && i <= runner->plan->scenario_count; i++)
         name_metrics_free(&runner->totals[i]);
     free(runner->totals);
     free(runner->run.claims);
     lines_free(&runner->run.lines);
-    sem_destroy(&runner->run.go);
     close(runner->signals);
     close(runner->run.events);
 }
@@ -410,12 +530,11 @@ int runner_run(struct vm *control, const struct plan *plan, int argc, char **arg
     check_descriptors(&runner);
     bool ready = start_workers(&runner);
     ready = wait_until_ready(&runner) && ready;
+    if (ready)
+        ready = !(status = prepare(&runner));
     runner_loaded();
-    let_go(&runner, !ready);
     if (ready) {
-        progress_init(&runner.progress, control, plan, &runner.run, runner.workers, runner.worker_count);
-        watch_run(&runner);
-        progress_done(&runner.progress);
+        carry_out(&runner);
         status = report(&runner);
         end_if_stuck(&runner, status);
         progress_free(&runner.progress);

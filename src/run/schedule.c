@@ -82,6 +82,18 @@ int64_t schedule_warm(const struct scenario_plan *scenario)
     return ns_after(scenario->start_after, scenario->warm_up);
 }
 
+int64_t schedule_measured(const struct plan *plan)
+{
+    int64_t first = NS_NEVER;
+    bool any = false;
+    for (size_t i = 0; i < plan->scenario_count; i++) {
+        int64_t warm = schedule_warm(&plan->scenarios[i]);
+        any = any || plan->scenarios[i].warm_up;
+        first = warm < first ? warm : first;
+    }
+    return any ? first : 0;
+}
+
 int64_t schedule_end(const struct scenario_plan *scenario)
 {
     return ns_after(scenario->start_after, scenario->duration);
@@ -103,11 +115,16 @@ int64_t schedule_duration(const struct plan *plan)
     return last;
 }
 
-bool schedule_claim(struct claims *claims, uint64_t *sequence)
+bool schedule_claim(struct claims *claims, bool aside, uint64_t *sequence)
 {
-    if (atomic_load_explicit(&claims->taken, memory_order_relaxed) >= claims->total)
-        return false;
-    uint64_t number = atomic_fetch_add_explicit(&claims->taken, 1, memory_order_relaxed);
-    *sequence = number + 1;
-    return number < claims->total;
+    if (!aside) {
+        if (atomic_load_explicit(&claims->taken, memory_order_relaxed) >= claims->total)
+            return false;
+        *sequence = atomic_fetch_add_explicit(&claims->taken, 1, memory_order_relaxed) + 1;
+        if (*sequence > claims->total)
+            return false;
+    }
+    if (claims->warm_up)
+        *sequence = atomic_fetch_add_explicit(&claims->numbered, 1, memory_order_relaxed) + 1;
+    return true;
 }

@@ -43,6 +43,8 @@ bool schedule_next_change(struct user_changes *changes, struct user_change *chan
 
 /* When the warm-up is over; the start when there is none. */
 int64_t schedule_warm(const struct scenario_plan *scenario);
+/* When the first scenario's warm-up is over: nothing counts before; 0 when none has one. */
+int64_t schedule_measured(const struct plan *plan);
 /* When no further iteration is started; NS_NEVER without a duration. */
 int64_t schedule_end(const struct scenario_plan *scenario);
 /* When iterations that still run are interrupted; NS_NEVER without a duration. */
@@ -54,10 +56,12 @@ int64_t schedule_duration(const struct plan *plan);
  * end together. */
 struct claims {
     _Atomic uint64_t taken;
+    _Atomic uint64_t numbered; /* with a warm-up: numbers given, those of its iterations included */
     uint64_t total; /* NO_LIMIT: none */
+    bool warm_up;   /* there is one */
 };
 
-/* Takes an iteration; its number (from 1) is in *sequence. False when all are taken. */
-bool schedule_claim(struct claims *claims, uint64_t *sequence);
+/* Takes an iteration; its number (from 1) is in *sequence. Those `aside`, of the warm-up, are there without limit. False when all are taken. */
+bool schedule_claim(struct claims *claims, bool aside, uint64_t *sequence);
 
 #endif

@@ -9,9 +9,13 @@
 
 #include "script/vu.h"
 
+/* The metatable of tables that are lists in JSON even when they are empty. */
+#define API_JSON_ARRAY "luabench.json_array"
+
 /* Each registers its functions in the table on top of the stack. */
 void api_call_open(lua_State *L);
 void api_file_open(lua_State *L);
+void api_group_open(lua_State *L);
 void api_hist_open(lua_State *L);
 void api_http_open(lua_State *L);
 void api_time_open(lua_State *L);
@@ -20,8 +24,11 @@ void api_json_open(lua_State *L);
 void api_net_open(lua_State *L);
 void api_metric_open(lua_State *L);
 void api_random_open(lua_State *L);
+void api_raw_open(lua_State *L);
 void api_system_open(lua_State *L);
+void api_task_open(lua_State *L);
 void api_text_open(lua_State *L);
+void api_threads_open(lua_State *L);
 void api_upload_open(lua_State *L);
 void api_url_open(lua_State *L);
 
@@ -34,16 +41,28 @@ void *api_test_object(lua_State *L, int index, const char *type);
 
 /* Pushes the object `user` for `vu`; the result points at the pointer inside it. */
 struct vu **api_user_new(lua_State *L, struct vu *vu);
+/* Empties the `vars` of the object on top of the stack. */
+void api_user_empty(lua_State *L);
 
-/* Counts the Lua error that killed the user's coroutine (its error object on top), and logs the first of its kind with the traceback. */
-void api_script_error(struct vu *vu);
+/* Counts the Lua error that killed the strand's coroutine (its error object on top), and logs the first of its kind with the traceback. */
+void api_script_error(struct strand *strand);
 
-/* Sends the exchange that was held back (vu->unsent). */
-void api_http_submit(struct vu *vu);
-/* Cancels the user's exchange; it is counted as interrupted. */
-void api_http_abandon(struct vu *vu);
-/* A finished exchange: records its figures and makes its user ready. */
+/* Counts every group that is open in the strand as cut. Touches no Lua state. */
+void api_group_cut_all(struct strand *strand);
+/* Releases what is kept for further groups. */
+void api_group_free(struct vm *vm);
+
+/* Sends the exchange that was held back (strand->unsent). */
+void api_http_submit(struct strand *strand);
+/* Cancels the strand's exchange; it is counted as interrupted. Touches no Lua state. */
+void api_http_abandon(struct strand *strand);
+/* A finished exchange: records its figures and makes its strand ready. */
 void api_http_finished(struct vm *vm, struct exchange *exchange);
+
+/* An exchange of a text with several requests has come back: true when it was the last one. */
+bool api_raw_all_answered(struct exchange *exchange);
+/* api_http_abandon for those. */
+void api_raw_abandon(struct strand *strand);
 
 /* The body at `argument`, which is one of core.upload. */
 struct upload *api_upload_argument(lua_State *L, int argument);
@@ -54,9 +73,8 @@ struct call *api_call_argument(lua_State *L, int argument);
 bool api_call_begin(struct call *call, struct exchange *exchange);
 /* Takes the exchange, which has finished, until its answer is settled. */
 void api_call_hold(struct call *call, struct exchange *exchange);
-/* Records what calls of the user still hold. Touches no Lua state. */
-void api_call_settle_all(struct vu *vu);
-
+/* Records what calls of the strand still hold. Touches no Lua state. */
+void api_call_settle_all(struct strand *strand);
 
 /* Pushes the value that `text` says in JSON and returns 1; or nil and what is wrong with it, and returns 2. */
 int api_json_push(lua_State *L, const char *text, size_t length);

@@ -68,13 +68,13 @@ static void settle(struct call *call, const char *unexpected)
     let_go(call);
 }
 
-void api_call_settle_all(struct vu *vu)
+void api_call_settle_all(struct strand *strand)
 {
-    struct link *next;
-    for (struct link *link = vu->vm->calls.next; link != &vu->vm->calls; link = next) {
+    struct link *next, *calls = &strand->vu->vm->calls;
+    for (struct link *link = calls->next; link != calls; link = next) {
         struct call *call = container_of(link, struct call, link);
         next = link->next;
-        if (call->exchange->owner == vu)
+        if (call->exchange->owner == strand)
             settle(call, NULL);
     }
 }

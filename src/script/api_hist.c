@@ -76,6 +76,27 @@ static int encode(lua_State *L)
     return 1;
 }
 
+/* Into the two lists below the top of the stack: see counters(). */
+static void add_counter(void *context, int64_t low, int64_t high, uint64_t times)
+{
+    lua_State *L = context;
+    int next = (int)lua_objlen(L, -1) + 1;
+    lua_pushnumber(L, ((double)low + (double)high) / 2e9);
+    lua_rawseti(L, -3, next);
+    lua_pushnumber(L, (lua_Number)times);
+    lua_rawseti(L, -2, next);
+}
+
+/* h:counters() -> the values that were recorded, to the accuracy of a counter, from small to large; and how often each. */
+static int counters(lua_State *L)
+{
+    const struct hist *hist = check_hist(L, 1);
+    lua_newtable(L);
+    lua_newtable(L);
+    hist_each(hist, add_counter, L);
+    return 2;
+}
+
 static int release(lua_State *L)
 {
     struct hist_object *object = luaL_checkudata(L, 1, HIST_TYPE);
@@ -89,7 +110,7 @@ static int release(lua_State *L)
 static struct hist_object *new_object(lua_State *L)
 {
     static const luaL_Reg methods[] = {
-        { "count", count }, { "min", min }, { "max", max }, { "mean", mean }, { "stddev", stddev }, { "quantile", quantile }, { "encode", encode }, { NULL, NULL },
+        { "count", count }, { "min", min }, { "max", max }, { "mean", mean }, { "stddev", stddev }, { "quantile", quantile }, { "encode", encode }, { "counters", counters }, { NULL, NULL },
     };
     struct hist_object *object = lua_newuserdata(L, sizeof *object);
     *object = (struct hist_object){ 0 };

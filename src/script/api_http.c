@@ -26,10 +26,10 @@ static bool failed_to_connect(enum err error)
            error == ERR_NO_DESCRIPTORS;
 }
 
-/* A user whose connect failed sends nothing for a while, 10 ms doubling to 1 s, so that a closed port does not heat a core. */
+/* A user of the closed model whose connect failed sends nothing for a while, 10 ms doubling to 1 s, so that a closed port does not heat a core. */
 static void back_off(struct vu *vu, enum err error)
 {
-    if (!failed_to_connect(error)) {
+    if (!failed_to_connect(error) || vu->scenario->plan->model == MODEL_OPEN) {
         vu->connect_failures = 0;
         vu->connect_after = 0;
         return;
@@ -50,9 +50,9 @@ static void leave_upload(struct exchange *exchange)
 }
 
 /* Before anything is recorded, since wrong data is an error. */
-static void decode(struct vm *vm, const struct vu *vu, struct exchange *exchange)
+static void decode(struct vm *vm, const struct strand *strand, struct exchange *exchange)
 {
-    if (exchange->error || exchange->discard || !vu || !vu->scenario->plan->http.decode)
+    if (exchange->error || exchange->discard || !strand || !strand->vu->scenario->plan->http.decode)
         return;
     if (!vm->decoder)
         vm->decoder = decoder_new();
@@ -61,18 +61,19 @@ static void decode(struct vm *vm, const struct vu *vu, struct exchange *exchange
 
 void api_http_finished(struct vm *vm, struct exchange *exchange)
 {
-    struct vu *vu = exchange->owner;
+    struct strand *strand = exchange->owner;
     leave_upload(exchange);
     if (exchange->notes & NOTE_ENCODED)
-        decode(vm, vu, exchange);
+        decode(vm, strand, exchange);
     if (!exchange->call)
         record_exchange(vm->metrics, exchange, record_verdict(exchange), NULL);
-    if (!vu) {
+    if (!strand) {
         pool_recycle(vm->pool, exchange);
         return;
     }
-    back_off(vu, exchange->error);
-    vu_ready(vu);
+    back_off(strand->vu, exchange->error);
+    if (!exchange->batch || api_raw_all_answered(exchange))
+        strand_ready(strand);
 }
 
 /* Preparing */
@@ -117,41 +118,53 @@ static int prepare(lua_State *L)
 
 /* Sending */
 
+/* The first request of an iteration of the open model is due when the iteration was, any other one now. */
 static void submit(struct vu *vu, struct exchange *exchange, int64_t now)
 {
+    struct pool *pool = vu->vm->pool;
     exchange->started = exchange->intended = now;
-    exchange->deadline = ns_after(now, exchange->deadline); /* a timeout until now */
+    if (vu->intended)
+        exchange->intended = vu->intended;
+    vu->intended = 0;
+    exchange->deadline = ns_after(exchange->intended, exchange->deadline); /* a timeout until now */
     if (!exchange->call || api_call_begin(exchange->call, exchange))
-        ((struct name_metrics *)exchange->request->metrics)->started++;
-    pool_submit(vu->vm->pool, vu->client, exchange);
+        name_or_aside(exchange->request->metrics, exchange->intended)->started++;
+    pool_submit(pool, vu->client, exchange);
+    if (exchange->deadline <= now)
+        pool_cancel(pool, exchange, ERR_TIMEOUT);
 }
 
-void api_http_submit(struct vu *vu)
+void api_http_submit(struct strand *strand)
 {
-    vu->unsent = false;
-    submit(vu, vu->exchange, clock_ns());
+    strand->unsent = false;
+    submit(strand->vu, strand->exchange, clock_ns());
 }
 
-void api_http_abandon(struct vu *vu)
+void api_http_abandon(struct strand *strand)
 {
-    struct exchange *exchange = vu->exchange;
-    vu->exchange = NULL;
-    if (vu->unsent) {
-        vu->unsent = false;
-        pool_recycle(vu->vm->pool, exchange);
+    if (strand->exchange->batch) {
+        api_raw_abandon(strand);
+        return;
+    }
+    struct exchange *exchange = strand->exchange;
+    struct vm *vm = strand->vu->vm;
+    strand->exchange = NULL;
+    if (strand->unsent) {
+        strand->unsent = false;
+        pool_recycle(vm->pool, exchange);
         return;
     }
     struct call *call = exchange->call;
     exchange->owner = NULL;
     exchange->call = NULL;
     if (!exchange->finished || link_listed(&exchange->link)) {
-        pool_cancel(vu->vm->pool, exchange, ERR_INTERRUPTED);
+        pool_cancel(vm->pool, exchange, ERR_INTERRUPTED);
         leave_upload(exchange);
         return;
     }
     if (call) /* reaped, and waiting to be delivered */
-        record_exchange(vu->vm->metrics, exchange, record_verdict(exchange), NULL);
-    pool_recycle(vu->vm->pool, exchange);
+        record_exchange(vm->metrics, exchange, record_verdict(exchange), NULL);
+    pool_recycle(vm->pool, exchange);
 }
 
 static void push_marks(lua_State *L, const struct exchange *exchange)
@@ -216,15 +229,15 @@ static int push_response(lua_State *L, const struct exchange *exchange)
     return 9;
 }
 
-static int deliver(struct vu *vu, lua_State *L)
+static int deliver(struct strand *strand, lua_State *L)
 {
-    struct exchange *exchange = vu->exchange;
-    vu->exchange = NULL;
+    struct exchange *exchange = strand->exchange;
+    strand->exchange = NULL;
     int count = push_response(L, exchange);
     if (exchange->call)
         api_call_hold(exchange->call, exchange);
     else
-        pool_recycle(vu->vm->pool, exchange);
+        pool_recycle(strand->vu->vm->pool, exchange);
     return count;
 }
 
@@ -241,7 +254,8 @@ static int64_t timeout_argument(lua_State *L, int argument, const struct http_pl
 static int send_request(lua_State *L)
 {
     struct request **prepared = lua_touserdata(L, 1);
-    struct vu *vu = vu_that_waits(L);
+    struct strand *strand = strand_that_waits(L);
+    struct vu *vu = strand->vu;
     luaL_argcheck(L, prepared && *prepared, 1, "a prepared request expected");
     size_t lines_length = 0, content_length = 0;
     const char *lines = luaL_optlstring(L, 2, NULL, &lines_length), *content = "";
@@ -264,15 +278,15 @@ static int send_request(lua_State *L)
     exchange->max_body = vu->scenario->plan->http.max_body;
     exchange->discard = vu->scenario->plan->http.discard_bodies;
     exchange->call = call;
-    exchange->owner = vu;
-    vu->exchange = exchange;
+    exchange->owner = strand;
+    strand->exchange = exchange;
     int64_t now = clock_ns();
-    vu->unsent = vu->connect_after > now;
-    if (vu->unsent)
-        timers_set(&vu->vm->loop->timers, &vu->timer, vu->connect_after);
+    strand->unsent = vu->connect_after > now;
+    if (strand->unsent)
+        timers_set(&vu->vm->loop->timers, &strand->timer, vu->connect_after);
     else
         submit(vu, exchange, now);
-    return vu_wait(L, vu, deliver);
+    return strand_wait(L, strand, deliver);
 }
 
 /* Looking at marks */

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "script/api.h"
 
-#define ARRAY_TYPE "luabench.json_array"
+#define ARRAY_TYPE API_JSON_ARRAY
 
 enum { DEPTH = 200, INDENT = 2 };
 

@@ -7,6 +7,8 @@
 #include "script/api.h"
 
 #define USER_TYPE "luabench.user"
+#define NOTED_ERROR "luabench.noted_error"
+#define NOTED_TRACEBACK "luabench.noted_traceback"
 
 /* Checks are called by the script itself, without Lua in between, since a test may have several for each request. */
 
@@ -77,6 +79,10 @@ static bool count_check(lua_State *L, const char *call)
     struct vm *vm = vm_of(L);
     if (count < 2 || count > 3 || lua_type(L, 1) != LUA_TSTRING || !vm->running)
         refuse_check(L, call, count);
+    if (vm->running->vu->scenario->warming) {
+        reason(L);
+        return lua_toboolean(L, 2);
+    }
     struct check_metrics *counter = find_check(L, vm);
     if (lua_toboolean(L, 2)) {
         counter->passes++;
@@ -145,7 +151,7 @@ static int scenario(lua_State *L)
     if (!vu)
         return 0;
     lua_pushinteger(L, (lua_Integer)vu->scenario_index + 1);
-    if (!vu->has_state)
+    if (!vu->anchored_state)
         return 1;
     vu_push_state(vu, L, false);
     return 2;
@@ -172,6 +178,24 @@ static int call_lua(lua_State *L, const char *function, int arguments)
     return 1;
 }
 
+/* Pushes the vars of the user at index 1: the environment of the object, made on first use, since not every script has any. */
+static void push_vars(lua_State *L)
+{
+    lua_getfenv(L, 1);
+    if (!lua_rawequal(L, -1, LUA_GLOBALSINDEX))
+        return;
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setfenv(L, 1);
+}
+
+void api_user_empty(lua_State *L)
+{
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+    lua_setfenv(L, -2);
+}
+
 static int user_index(lua_State *L)
 {
     struct vu *vu = check_user(L);
@@ -179,7 +203,7 @@ static int user_index(lua_State *L)
     if (!key)
         lua_pushnil(L);
     else if (!strcmp(key, "vars"))
-        lua_getfenv(L, 1);
+        push_vars(L);
     else if (!strcmp(key, "id"))
         lua_pushnumber(L, (lua_Number)vu->id);
     else if (!strcmp(key, "iteration"))
@@ -252,8 +276,7 @@ struct vu **api_user_new(lua_State *L, struct vu *vu)
     }
     lua_pop(L, 1);
     lua_setmetatable(L, -2);
-    lua_newtable(L);
-    lua_setfenv(L, -2);
+    api_user_empty(L);
     return handle;
 }
 
@@ -270,19 +293,61 @@ static const char *error_text(lua_State *L, lua_State *co)
     return lua_tostring(L, -1);
 }
 
-void api_script_error(struct vu *vu)
+/* Where an error was raised that Lua has caught and raised again: the traceback that note_error has kept, when it is of the same error. */
+static bool push_noted(lua_State *L, lua_State *co)
 {
+    lua_getfield(L, LUA_REGISTRYINDEX, NOTED_ERROR);
+    lua_pushvalue(co, -1);
+    lua_xmove(co, L, 1);
+    bool same = lua_rawequal(L, -1, -2);
+    lua_pop(L, 2);
+    if (same)
+        lua_getfield(L, LUA_REGISTRYINDEX, NOTED_TRACEBACK);
+    return same;
+}
+
+/* note_error(error) -> error: the message handler of an xpcall in our own Lua code that raises the error again. */
+static int note_error(lua_State *L)
+{
+    lua_settop(L, 1);
+    if (lua_isnil(L, 1) || api_test_object(L, 1, ENDING_TYPE))
+        return 1;
+    lua_getfield(L, LUA_REGISTRYINDEX, NOTED_ERROR);
+    bool known = lua_rawequal(L, 1, -1);
+    lua_pop(L, 1);
+    if (known)
+        return 1;
+    luaL_traceback(L, L, lua_isstring(L, 1) ? lua_tostring(L, 1) : "(error object)", 1);
+    lua_setfield(L, LUA_REGISTRYINDEX, NOTED_TRACEBACK);
+    lua_pushvalue(L, 1);
+    lua_setfield(L, LUA_REGISTRYINDEX, NOTED_ERROR);
+    return 1;
+}
+
+static void log_error(struct vm *vm, const struct vu *vu, const char *traceback)
+{
+    struct buf line = { 0 };
+    const char *phase = vu->phase == PHASE_SETUP ? ", setup" : vu->phase == PHASE_TEARDOWN ? ", teardown" : "";
+    if (!vm->log)
+        return;
+    buf_printf(&line, "scenario \"%s\"%s: %s", vu->scenario->plan->name, phase, traceback);
+    vm->log(vm->log_context, line.data, line.length, true);
+    buf_free(&line);
+}
+
+void api_script_error(struct strand *strand)
+{
+    const struct vu *vu = strand->vu;
     struct vm *vm = vu->vm;
     int top = lua_gettop(vm->L);
-    const char *text = error_text(vm->L, vu->co);
-    luaL_traceback(vm->L, vu->co, text, 0);
+    const char *text = error_text(vm->L, strand->co);
+    if (!push_noted(vm->L, strand->co))
+        luaL_traceback(vm->L, strand->co, text, 0);
     const char *traceback = lua_tostring(vm->L, -1);
-    if (metrics_script_error(vm->metrics, vu->scenario_index, text, traceback) && vm->log) {
-        struct buf line = { 0 };
-        buf_printf(&line, "scenario \"%s\": %s", vu->scenario->plan->name, traceback);
-        vm->log(vm->log_context, line.data, line.length, true);
-        buf_free(&line);
-    }
+    if (vu->phase == PHASE_SETUP)
+        vm_keep_failure(vm, text);
+    if (vu->phase == PHASE_SETUP || metrics_script_error(vm->metrics, vu->scenario_index, text, traceback))
+        log_error(vm, vu, traceback);
     lua_settop(vm->L, top);
 }
 
@@ -298,6 +363,7 @@ void api_outcome_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         { "fail", fail }, { "stop_user", stop_user }, { "stop_run", stop_run }, { "scenario", scenario },
+        { "note_error", note_error },
         { "state", state }, { "user_fields", user_fields }, { NULL, NULL },
     };
     api_register(L, functions);

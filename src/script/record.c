@@ -55,7 +55,7 @@ enum err record_verdict(const struct exchange *exchange)
 
 /* Recording */
 
-static void record_response(struct name_metrics *name, const struct exchange *exchange, enum err verdict)
+static void record_response(struct name_metrics *name, const struct exchange *exchange, enum err verdict, bool open)
 {
     name->responses++;
     metrics_status(name, exchange->status);
@@ -66,6 +66,8 @@ static void record_response(struct name_metrics *name, const struct exchange *ex
         name->succeeded++;
     }
     hist_record(&name->latency, exchange->finished - exchange->started + exchange->earlier);
+    if (open)
+        hist_record(&name->latency_from_intended, exchange->finished - exchange->intended);
     hist_record(&name->service, exchange->finished - exchange->sent);
     hist_record(&name->wait, exchange->first_byte - exchange->sent);
     hist_record(&name->blocked, exchange->assigned - exchange->started);
@@ -94,10 +96,12 @@ static void record_bytes(struct name_metrics *name, const struct exchange *excha
 
 void record_exchange(struct metrics *metrics, const struct exchange *exchange, enum err verdict, const char *text)
 {
-    struct name_metrics *name = exchange->request->metrics;
+    struct name_metrics *own = exchange->request->metrics, *name = name_or_aside(own, exchange->intended);
+    if (name != own && verdict != ERR_INTERRUPTED)
+        own->aside = verdict;
     record_bytes(name, exchange);
     if (!exchange->error) {
-        record_response(name, exchange, verdict);
+        record_response(name, exchange, verdict, own->scenario->open);
     } else {
         name->errors[verdict]++;
         if (verdict == ERR_INTERRUPTED)
@@ -113,7 +117,7 @@ void record_exchange(struct metrics *metrics, const struct exchange *exchange, e
 
 void record_step(const struct exchange *exchange, enum step step)
 {
-    struct name_metrics *name = exchange->request->metrics;
+    struct name_metrics *name = name_or_aside(exchange->request->metrics, exchange->intended);
     record_bytes(name, exchange);
     if (step == STEP_REDIRECTED)
         name->redirected++;

@@ -131,6 +131,36 @@ static void push_details(lua_State *L, const struct connection_details *details)
     lua_setfield(L, -2, "agreed");
 }
 
+/* What was left out of the figures. */
+static void push_aside(lua_State *L, const struct aside_metrics *aside)
+{
+    lua_newtable(L);
+    push_iterations(L, &aside->iterations);
+    lua_setfield(L, -2, "iterations");
+    push_named(L, &aside->requests);
+    lua_setfield(L, -2, "requests");
+}
+
+static void push_groups(lua_State *L, const struct scenario_metrics *scenario)
+{
+    lua_newtable(L);
+    for (size_t i = 0; i < scenario->group_count; i++) {
+        const struct group_metrics *group = scenario->groups[i];
+        lua_newtable(L);
+        set_text(L, "name", group->name);
+        set_hist(L, "duration", &group->duration);
+        set_count(L, "cut", group->cut);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+}
+
+static void push_arrivals(lua_State *L, const struct scenario_metrics *scenario)
+{
+    set_hist(L, "user_wait", &scenario->user_wait);
+    set_hist(L, "schedule_slip", &scenario->schedule_slip);
+    set_count(L, "backlog_max", scenario->backlog_max);
+}
+
 static void push_scenario(lua_State *L, const struct scenario_metrics *scenario, int64_t duration, const struct name_metrics *total)
 {
     lua_newtable(L);
@@ -143,6 +173,12 @@ static void push_scenario(lua_State *L, const struct scenario_metrics *scenario,
     push_details(L, &scenario->connection_details);
     lua_setfield(L, -2, "connections");
     set_hist(L, "iteration_duration", &scenario->iteration_duration);
+    push_groups(L, scenario);
+    lua_setfield(L, -2, "groups");
+    push_aside(L, &scenario->warm_up);
+    lua_setfield(L, -2, "warm_up");
+    if (scenario->open)
+        push_arrivals(L, scenario);
     lua_newtable(L);
     for (size_t i = 0; i < scenario->name_count; i++) {
         push_named(L, scenario->names[i]);
@@ -321,6 +357,14 @@ static void push_generator(lua_State *L, const struct results *results)
     lua_setfield(L, -2, "generator");
 }
 
+static void push_setup_failed(lua_State *L, const struct results *results)
+{
+    lua_newtable(L);
+    set_text(L, "scenario", results->setup_failed);
+    set_text(L, "text", results->setup_failure);
+    lua_setfield(L, -2, "setup_failed");
+}
+
 static void push_stuck(lua_State *L, const struct stuck *stuck)
 {
     lua_newtable(L);
@@ -337,6 +381,12 @@ void results_push(lua_State *L, const struct results *results)
     set_bool(L, "interrupted", results->interrupted);
     set_text(L, "stopped", results->stopped);
     set_text(L, "unbalanced", results->unbalanced);
+    if (results->setup_failed)
+        push_setup_failed(L, results);
+    push_aside(L, &results->metrics->setup);
+    lua_setfield(L, -2, "setup");
+    push_aside(L, &results->metrics->teardown);
+    lua_setfield(L, -2, "teardown");
     if (results->stuck)
         push_stuck(L, results->stuck);
     push_machine(L);
@@ -360,7 +410,7 @@ void live_state_push(lua_State *L, const struct live_state *state)
         set_number(L, "duration", ns_to_seconds(state->duration));
     if (state->progress >= 0)
         set_number(L, "progress", state->progress);
-    set_text(L, "phase", state->stopping ? "stopping" : "run");
+    set_text(L, "phase", state->stopping ? "stopping" : state->warming ? "warm_up" : "run");
     set_number(L, "rate", state->rate);
     set_count(L, "users", state->totals->users);
     set_count(L, "started", state->totals->started);

@@ -24,15 +24,16 @@ struct stuck {
 
 struct results {
     int64_t started_at; /* s since 1970 */
-    int64_t duration;   /* ns */
+    int64_t duration;   /* ns; warm-ups left out */
     bool interrupted;   /* by a signal */
     const char *stopped; /* stop_run's text, or NULL */
     const struct stuck *stuck; /* or NULL */
+    const char *setup_failed, *setup_failure; /* the scenario whose setup failed, and why; or NULL */
     const char *unbalanced;    /* or NULL */
     const struct metrics *metrics; /* of all workers */
     const struct name_metrics *totals; /* the sum over the names of each scenario, and over all scenarios as one more */
     const struct plan *plan;
-    const int64_t *durations;  /* ns, of each scenario */
+    const int64_t *durations;  /* ns, of each scenario, likewise */
     const struct second *series;
     size_t series_count;
     unsigned threads;
@@ -47,6 +48,7 @@ struct live_state {
     int64_t elapsed;   /* ns */
     int64_t duration;  /* ns; NS_NEVER: unknown */
     double progress;   /* 0..1; negative: unknown */
+    bool warming;      /* nothing counts yet */
     bool stopping;     /* only waiting for running iterations */
     double rate;       /* responses a second, over the last second */
     const struct metrics_totals *totals;

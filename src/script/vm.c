@@ -12,6 +12,8 @@
 #include "script/api.h"
 #include "script/embedded.h"
 #include "script/results.h"
+#include "script/task.h"
+#include "script/value.h"
 #include "script/vu.h"
 
 enum { EXIT_BUG = 70, LEAST_GARBAGE_KB = 8192 };
@@ -102,6 +104,7 @@ struct vm *vm_new(enum vm_role role)
     link_init(&vm->ready);
     link_init(&vm->yielded);
     link_init(&vm->calls);
+    link_init(&vm->spare_tasks);
     vm->L = luaL_newstate();
     if (!vm->L || lua_cpcall(vm->L, open_state, vm)) {
         fprintf(stderr, "luabench: a Lua state cannot be made: %s\n", vm->L ? lua_tostring(vm->L, -1) : "out of memory");
@@ -122,14 +125,21 @@ void vm_free(struct vm *vm)
     if (!vm)
         return;
     lua_close(vm->L);
+    task_free_spare(vm);
+    api_group_free(vm);
     if (vm->decoder)
         decoder_free(vm->decoder);
     hist_free(&vm->lag);
-    for (size_t i = 0; i < vm->scenario_count && vm->scenarios; i++)
+    for (size_t i = 0; i < vm->scenario_count && vm->scenarios; i++) {
         free_scenario(&vm->scenarios[i]);
+        buf_free(&vm->scenarios[i].shared_as_it_was);
+    }
     free(vm->scenarios);
     free(vm->free_slots);
+    free(vm->forced.host);
     free(vm->stop_text);
+    free(vm->failure);
+    buf_free(&vm->shared);
     free(vm);
 }
 
@@ -162,25 +172,29 @@ void vm_command(struct vm *vm, int argc, char **argv, struct command *command)
     vm->command = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-/* The reference of scenarios[index].run; LUA_NOREF when it is no function. */
-static int run_function(lua_State *L, size_t index)
+/* The reference of a function in the table on top of the stack; LUA_NOREF when it is none. */
+static int function_field(lua_State *L, const char *key)
 {
-    int reference = LUA_NOREF;
-    lua_rawgeti(L, -1, (int)index + 1);
-    lua_getfield(L, -1, "run");
+    lua_getfield(L, -1, key);
     if (lua_isfunction(L, -1))
-        reference = luaL_ref(L, LUA_REGISTRYINDEX);
-    else
-        lua_pop(L, 1);
+        return luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pop(L, 1);
-    return reference;
+    return LUA_NOREF;
 }
 
-static void attach_scenario(struct vm_scenario *scenario, const struct scenario_plan *plan, struct scenario_metrics *metrics)
+/* The scenario's table is on top of the stack. */
+static void attach_scenario(lua_State *L, struct vm_scenario *scenario, const struct scenario_plan *plan, struct scenario_metrics *metrics)
 {
     scenario->plan = plan;
     scenario->metrics = metrics;
     scenario->client_options = plan->http.client;
+    scenario->run = function_field(L, "run");
+    scenario->on_start = function_field(L, "on_start");
+    scenario->on_stop = function_field(L, "on_stop");
+    scenario->setup = function_field(L, "setup");
+    scenario->teardown = function_field(L, "teardown");
+    scenario->shared = LUA_REFNIL;
+    metrics->open = plan->model == MODEL_OPEN;
 }
 
 bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct pool *pool, struct metrics *metrics)
@@ -196,13 +210,105 @@ bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct
     lua_getfield(L, -1, "scenarios");
     bool same = lua_istable(L, -1) && lua_objlen(L, -1) == plan->scenario_count;
     for (size_t i = 0; same && i < plan->scenario_count; i++) {
-        attach_scenario(&vm->scenarios[i], &plan->scenarios[i], &metrics->scenarios[i]);
-        vm->scenarios[i].run = run_function(L, i);
-        same = vm->scenarios[i].run != LUA_NOREF;
+        lua_rawgeti(L, -1, (int)i + 1);
+        same = lua_istable(L, -1);
+        if (same)
+            attach_scenario(L, &vm->scenarios[i], &plan->scenarios[i], &metrics->scenarios[i]);
+        same = same && vm->scenarios[i].run != LUA_NOREF;
+        lua_pop(L, 1);
     }
     lua_settop(L, 0);
     vm_tune_collector(vm);
     return same;
+}
+
+/* Setup and what it shares */
+
+void vm_stop(struct vm *vm, const char *text)
+{
+    if (!vm->stop_text)
+        vm->stop_text = mem_text(text, strlen(text));
+}
+
+void vm_keep_failure(struct vm *vm, const char *text)
+{
+    if (!vm->failure && text)
+        vm->failure = mem_text(text, strlen(text));
+}
+
+bool vm_keep_shared(struct vm *vm, const struct vm_scenario *scenario, lua_State *co)
+{
+    struct buf why = { 0 }, text = { 0 };
+    buf_clear(&vm->shared, 0);
+    lua_settop(co, 1); /* nil when it returned nothing */
+    bool good = value_encode(co, 1, &vm->shared, &why);
+    if (!good) {
+        buf_printf(&text, "setup returned what cannot be shared: shared%.*s; only texts, numbers, true, false and tables of them can", (int)why.length, why.data);
+        vm_keep_failure(vm, text.data);
+    }
+    buf_free(&why);
+    buf_free(&text);
+    return good;
+}
+
+static void encode_shared(struct vm *vm, const struct vm_scenario *scenario, struct buf *out)
+{
+    struct buf why = { 0 };
+    lua_rawgeti(vm->L, LUA_REGISTRYINDEX, scenario->shared);
+    value_encode(vm->L, lua_gettop(vm->L), out, &why);
+    lua_pop(vm->L, 1);
+    buf_free(&why);
+}
+
+void vm_set_shared(struct vm *vm, size_t scenario, const struct buf *bytes)
+{
+    struct vm_scenario *to = &vm->scenarios[scenario];
+    value_decode(vm->L, bytes);
+    luaL_unref(vm->L, LUA_REGISTRYINDEX, to->shared);
+    to->shared = luaL_ref(vm->L, LUA_REGISTRYINDEX);
+    buf_clear(&to->shared_as_it_was, 0);
+    encode_shared(vm, to, &to->shared_as_it_was);
+}
+
+bool vm_shared_changed(struct vm *vm, size_t scenario)
+{
+    const struct vm_scenario *of = &vm->scenarios[scenario];
+    struct buf now = { 0 };
+    if (!of->shared_as_it_was.length)
+        return false;
+    encode_shared(vm, of, &now);
+    bool changed = now.length != of->shared_as_it_was.length || memcmp(now.data, of->shared_as_it_was.data, now.length);
+    buf_free(&now);
+    return changed;
+}
+
+bool vm_has_setup(const struct vm *vm, size_t scenario)
+{
+    return vm->scenarios[scenario].setup != LUA_NOREF;
+}
+
+bool vm_has_teardown(const struct vm *vm, size_t scenario)
+{
+    return vm->scenarios[scenario].teardown != LUA_NOREF;
+}
+
+static bool same_value(lua_State *L, int a, int b)
+{
+    lua_rawgeti(L, LUA_REGISTRYINDEX, a);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, b);
+    bool same = lua_rawequal(L, -1, -2);
+    lua_pop(L, 2);
+    return same;
+}
+
+bool vm_same_setup(struct vm *vm, size_t a, size_t b)
+{
+    return same_value(vm->L, vm->scenarios[a].setup, vm->scenarios[b].setup);
+}
+
+bool vm_same_teardown(struct vm *vm, size_t a, size_t b)
+{
+    return same_value(vm->L, vm->scenarios[a].teardown, vm->scenarios[b].teardown);
 }
 
 /* The turn */
@@ -214,10 +320,10 @@ void vm_reap(struct vm *vm)
         api_http_finished(vm, exchange);
 }
 
-struct vu *vm_next(struct vm *vm)
+struct strand *vm_next(struct vm *vm)
 {
     struct link *link = list_shift(&vm->ready);
-    return link ? container_of(link, struct vu, link) : NULL;
+    return link ? container_of(link, struct strand, link) : NULL;
 }
 
 void vm_polled(struct vm *vm)
@@ -238,6 +344,21 @@ bool vm_busy(const struct vm *vm)
 }
 
 /* The control state's calls */
+
+int vm_prepare(struct vm *vm, struct vm **threads, unsigned count)
+{
+    lua_State *L = vm->L;
+    vm->threads = threads;
+    vm->thread_count = count;
+    if (!push_function(L, "luabench.main", "prepare"))
+        return report_bug(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm->command);
+    if (!call(L, 1, 1))
+        return report_bug(L);
+    int status = (int)lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    return status;
+}
 
 int vm_finish(struct vm *vm, const struct results *results)
 {

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/list.h"
 #include "base/rng.h"
 #include "http/pool.h"
@@ -20,7 +21,7 @@
 
 struct decoder;
 struct lua_State;
-struct vu;
+struct strand;
 struct results;
 struct live_state;
 
@@ -38,7 +39,10 @@ struct vm_scenario {
     struct client *client; /* whose connections all its users share; NULL: not made yet, or each has its own */
     struct pool_counts connections;
     struct scenario_metrics *metrics;
-    int run; /* reference of the function `run` */
+    int run, on_start, on_stop, setup, teardown; /* references of the functions; LUA_NOREF: there is none */
+    bool warming;                 /* in the warm-up: checks are not counted */
+    int shared;                   /* reference of what setup returned, LUA_REFNIL without */
+    struct buf shared_as_it_was;  /* for vm_shared_changed */
 };
 
 struct vm {
@@ -46,6 +50,10 @@ struct vm {
     enum vm_role role;
     int command; /* reference of the table that luabench.main's `command` returned */
     struct rng random; /* for what a script draws while it is loaded */
+
+    /* control state only, from vm_prepare on */
+    struct vm **threads;   /* the workers' states */
+    unsigned thread_count;
 
     /* worker states only, from vm_attach on */
     struct loop *loop;
@@ -61,15 +69,26 @@ struct vm {
     struct decoder *decoder; /* of bodies; NULL until needed */
     struct link calls;       /* calls of http.* that hold an answer back (script/api_call.c) */
     struct hist lag;         /* ns by which sleeping users were woken late */
-    struct link ready;       /* users that can be resumed */
-    struct link yielded;     /* users whose iteration ended without waiting: ready after the next poll */
-    struct vu *running;      /* the user whose slice it is, or NULL */
-    int anchors;             /* reference of the table that keeps coroutines and user objects alive */
+    struct {
+        char *host;          /* owned */
+        struct connect_to place;
+    } forced;                /* where wrk's scripts send their connections (script/api_threads.c) */
+    struct link ready;       /* strands that can be resumed */
+    struct link yielded;     /* strands of users whose iteration ended without waiting: ready after the next poll */
+    struct strand *running;  /* whose slice it is, or NULL */
+    unsigned held;           /* more than 0: inside a call in which nothing can wait (script/api_task.c) */
+    struct link spare_tasks; /* to be used again, by task->all */
+    size_t spare_task_count;
+    struct group_frame *spare_frames; /* likewise (script/api_group.c) */
+    uint64_t group_count;    /* groups begun so far */
+    int anchors;             /* reference of the table that keeps coroutines and user objects alive (script/strand.h) */
     unsigned *free_slots;    /* of that table */
     size_t free_slot_count, slot_count;
     vm_log *log;             /* where lines of scripts go, with its context; may be called from this state's thread */
     void *log_context;
     char *stop_text;         /* stop_run(text) was called; owned */
+    char *failure;           /* why setup failed; owned */
+    struct buf shared;       /* what setup returned, as value_encode wrote it */
 
     /* read by the runner's thread: has this state been in one slice for too long? */
     volatile sig_atomic_t in_lua;
@@ -87,11 +106,27 @@ void vm_command(struct vm *vm, int argc, char **argv, struct command *command);
 /* Worker states: gives the state what its users need. `plan` and `metrics` must outlive it. False when the script defined something else here than in the
  * control state. */
 bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct pool *pool, struct metrics *metrics);
-/* Takes every finished exchange from the pool, records its figures and makes its user ready. */
+/* The first stop_run() of the state, with its text. */
+void vm_stop(struct vm *vm, const char *text);
+/* Why setup failed, the first time; NULL: without words. */
+void vm_keep_failure(struct vm *vm, const char *text);
+/* Keeps the value that setup has left at the bottom of the stack of `co` in vm->shared; false, with vm->failure, when it is not plain. */
+bool vm_keep_shared(struct vm *vm, const struct vm_scenario *scenario, struct lua_State *co);
+/* Gives the scenario's users what setup returned, from bytes of value_encode. */
+void vm_set_shared(struct vm *vm, size_t scenario, const struct buf *bytes);
+/* True when a function has changed it. */
+bool vm_shared_changed(struct vm *vm, size_t scenario);
+bool vm_has_setup(const struct vm *vm, size_t scenario);
+bool vm_has_teardown(const struct vm *vm, size_t scenario);
+/* True when the two scenarios have the same function there, as `setup` or `teardown`. */
+bool vm_same_setup(struct vm *vm, size_t a, size_t b);
+bool vm_same_teardown(struct vm *vm, size_t a, size_t b);
+
+/* Takes every finished exchange from the pool, records its figures and makes its strand ready. */
 void vm_reap(struct vm *vm);
-/* The next ready user, taken out of the queue; NULL when there is none. */
-struct vu *vm_next(struct vm *vm);
-/* Makes users ready that only had to let a poll go by. */
+/* The next ready strand, taken out of the queue; NULL when there is none. */
+struct strand *vm_next(struct vm *vm);
+/* Makes strands ready that only had to let a poll go by. */
 void vm_polled(struct vm *vm);
 /* Sets how much garbage may pile up before the collector begins again: as much as is in use, but at least some MB, since marking a small heap again and
  * again costs more than the memory is worth. To be called now and then. */
@@ -99,6 +134,9 @@ void vm_tune_collector(struct vm *vm);
 /* True when a turn would find something to do without a poll that waits. */
 bool vm_busy(const struct vm *vm);
 
+/* Control state: the workers' states are there and at rest; from now on it may look into them, until they begin, and when they have ended. Returns 0, or the exit
+ * status when the run is not to begin, with everything said. `threads` must outlive vm_finish. */
+int vm_prepare(struct vm *vm, struct vm **threads, unsigned count);
 /* Control state: the calls of docs/core.md. vm_finish returns the exit status (70 after a bug in our own Lua code, traceback printed). */
 int vm_finish(struct vm *vm, const struct results *results);
 void vm_live_update(struct vm *vm, const struct live_state *state);

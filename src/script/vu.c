@@ -7,84 +7,25 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "script/api.h"
+#include "script/task.h"
+#include "script/value.h"
 
-#define ENDING_TYPE "luabench.ending"
+enum { ANCHOR_USER = 1 }; /* beside the coroutine, in the slot of vu->main */
 
-struct ending_object {
-    enum ending ending;
-};
-
-/* Anchors: the table keeps of the user in slot n the coroutine, the object `user` and its state at these indices. */
-
-enum { PER_USER = 3, ANCHOR_COROUTINE = 1, ANCHOR_USER, ANCHOR_STATE };
-
-static int anchor_of(const struct vu *vu, int which)
+static int function_of(const struct vm_scenario *scenario, enum phase phase)
 {
-    return (int)(PER_USER * vu->slot) + which;
-}
-
-static unsigned take_slot(struct vm *vm)
-{
-    if (vm->free_slot_count)
-        return vm->free_slots[--vm->free_slot_count];
-    vm->free_slots = mem_resize(vm->free_slots, (vm->slot_count + 1) * sizeof *vm->free_slots);
-    return (unsigned)vm->slot_count++;
-}
-
-/* Anchors the value on top of the main stack, and pops it. */
-static void anchor(struct vu *vu, int which)
-{
-    lua_State *L = vu->vm->L;
-    lua_rawgeti(L, LUA_REGISTRYINDEX, vu->vm->anchors);
-    lua_insert(L, -2);
-    lua_rawseti(L, -2, anchor_of(vu, which));
-    lua_pop(L, 1);
-}
-
-static void make_coroutine(struct vu *vu)
-{
-    vu->co = lua_newthread(vu->vm->L);
-    anchor(vu, ANCHOR_COROUTINE);
-}
-
-static void push_anchored(const struct vu *vu, lua_State *L, int which)
-{
-    lua_rawgeti(L, LUA_REGISTRYINDEX, vu->vm->anchors);
-    lua_rawgeti(L, -1, anchor_of(vu, which));
-    lua_remove(L, -2);
-}
-
-void vu_push_state(struct vu *vu, lua_State *L, bool make)
-{
-    if (vu->has_state) {
-        push_anchored(vu, L, ANCHOR_STATE);
-    } else if (make) {
-        lua_newtable(L);
-        lua_pushvalue(L, -1);
-        lua_xmove(L, vu->vm->L, 1);
-        anchor(vu, ANCHOR_STATE);
-        vu->has_state = true;
-    } else {
-        lua_pushnil(L);
+    switch (phase) {
+    case PHASE_START: return scenario->on_start;
+    case PHASE_STOP: return scenario->on_stop;
+    case PHASE_SETUP: return scenario->setup;
+    case PHASE_TEARDOWN: return scenario->teardown;
+    default: return scenario->run;
     }
 }
 
-void vu_clear_state(struct vu *vu)
+bool vu_has(const struct vu *vu, enum phase phase)
 {
-    lua_pushnil(vu->vm->L);
-    anchor(vu, ANCHOR_STATE);
-    vu->has_state = false;
-}
-
-static void on_timer(struct timer *timer)
-{
-    struct vu *vu = container_of(timer, struct vu, timer);
-    if (vu->unsent) {
-        api_http_submit(vu);
-        return;
-    }
-    hist_record(&vu->vm->lag, clock_ns() - timer->queued);
-    vu_ready(vu);
+    return function_of(vu->scenario, phase) != LUA_NOREF;
 }
 
 /* The user's own, or the one that all users of its scenario share. */
@@ -105,168 +46,184 @@ struct vu *vu_new(struct vm *vm, size_t scenario, uint64_t id)
     vu->scenario = &vm->scenarios[scenario];
     vu->scenario_index = scenario;
     vu->id = id;
-    vu->slot = take_slot(vm);
-    link_init(&vu->link);
+    vu->welcome = !vu_has(vu, PHASE_START);
     link_init(&vu->all);
-    timer_init(&vu->timer, on_timer);
+    link_init(&vu->tasks);
+    strand_open(&vu->main, vu);
     vu->client = client_of(vm, vu->scenario);
-    make_coroutine(vu);
     vu->handle = api_user_new(vm->L, vu);
-    anchor(vu, ANCHOR_USER);
+    anchor_set(vm, vu->main.slot, ANCHOR_USER);
     return vu;
+}
+
+static void clear_state(struct vu *vu)
+{
+    if (vu->anchored_state)
+        luaL_unref(vu->vm->L, LUA_REGISTRYINDEX, vu->anchored_state);
+    vu->anchored_state = 0;
 }
 
 void vu_free(struct vu *vu)
 {
-    struct vm *vm = vu->vm;
+    task_end_all(vu, true);
     *vu->handle = NULL;
-    api_call_settle_all(vu);
-    for (int which = 1; which <= PER_USER; which++) {
-        lua_pushnil(vm->L);
-        anchor(vu, which);
-    }
-    vm->free_slots[vm->free_slot_count++] = vu->slot;
-    timers_remove(&vm->loop->timers, &vu->timer);
+    clear_state(vu);
+    strand_close(&vu->main);
+    if (pool_finished(vu->vm->pool)) /* what was cancelled must have left the pool */
+        vm_reap(vu->vm);
     if (vu->client != vu->scenario->client)
         client_free(vu->client);
-    free(vu->random);
-    list_remove(&vu->link);
     list_remove(&vu->all);
+    free(vu->random);
     free(vu);
 }
 
-void vu_ready(struct vu *vu)
+void vu_push_state(struct vu *vu, lua_State *L, bool make)
 {
-    list_append(&vu->vm->ready, &vu->link);
+    if (vu->anchored_state) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, vu->anchored_state);
+    } else if (make) {
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        vu->anchored_state = luaL_ref(L, LUA_REGISTRYINDEX);
+    } else {
+        lua_pushnil(L);
+    }
+}
+
+void vu_replace(struct vu *vu)
+{
+    lua_State *L = vu->vm->L;
+    clear_state(vu);
+    anchor_push(vu->vm, L, vu->main.slot, ANCHOR_USER);
+    api_user_empty(L);
+    lua_pop(L, 1);
+    task_end_all(vu, true);
+    vu->welcome = !vu_has(vu, PHASE_START);
+}
+
+/* Running */
+
+void vu_begin(struct vu *vu, enum phase phase, int64_t due)
+{
+    lua_State *co = vu->main.co;
+    vu->phase = (uint8_t)phase;
+    vu->due = due;
+    vu->began = 0;
+    vu->next_due = 0;
+    vu->intended = phase == PHASE_RUN && vu->scenario->plan->model == MODEL_OPEN ? due : 0;
+    vu->waited = false;
+    lua_rawgeti(co, LUA_REGISTRYINDEX, function_of(vu->scenario, phase));
+    if (phase < PHASE_SETUP)
+        anchor_push(vu->vm, co, vu->main.slot, ANCHOR_USER);
+    if (phase != PHASE_SETUP)
+        lua_rawgeti(co, LUA_REGISTRYINDEX, vu->scenario->shared);
+    vu->main.given = lua_gettop(co) - 1;
+    strand_ready(&vu->main);
 }
 
 void vu_rest(struct vu *vu, int64_t until)
 {
-    timers_set(&vu->vm->loop->timers, &vu->timer, until);
+    timers_set(&vu->vm->loop->timers, &vu->main.timer, until);
 }
 
-void vu_begin(struct vu *vu, uint64_t sequence, int64_t due)
+void vu_count_error(struct strand *strand)
 {
-    vu->iteration++;
-    vu->sequence = sequence;
-    vu->due = due;
-    vu->began = clock_ns();
-    vu->next_due = 0;
-    vu->waited = false;
-    vu->running = true;
-    lua_rawgeti(vu->co, LUA_REGISTRYINDEX, vu->scenario->run);
-    push_anchored(vu, vu->co, ANCHOR_USER);
-    lua_pushnil(vu->co); /* shared: what setup() returned */
-    vu_ready(vu);
+    struct vu *vu = strand->vu;
+    struct vm *vm = vu->vm;
+    enum ending ending;
+    lua_pushvalue(strand->co, -1);
+    bool on_purpose = vu_ending(strand->co, &ending);
+    if (vu->phase >= PHASE_SETUP)
+        vm_keep_failure(vm, on_purpose ? lua_tostring(strand->co, -1) : NULL);
+    else if (on_purpose && !scenario_is_aside(vu->scenario->metrics, vu->due))
+        metrics_failure(vm->metrics, lua_tostring(strand->co, -1));
+    lua_pop(strand->co, 1);
+    if (!on_purpose)
+        api_script_error(strand);
 }
 
-/* The error object of the dead coroutine is on top of its stack. Counts it; the coroutine is replaced. */
+/* The user's own strand is dead, its error object on top of the stack. */
 static enum vu_outcome died(struct vu *vu)
 {
-    struct vm *vm = vu->vm;
-    struct ending_object *object = api_test_object(vu->co, -1, ENDING_TYPE);
+    lua_State *co = vu->main.co;
     enum vu_outcome outcome = VU_FAILED;
-    if (object) {
-        lua_getfenv(vu->co, -1);
-        lua_getfield(vu->co, -1, "text");
-        const char *text = lua_isstring(vu->co, -1) ? lua_tostring(vu->co, -1) : "";
-        if (object->ending == ENDING_FAIL) {
-            metrics_failure(vm->metrics, text);
-        } else if (object->ending == ENDING_STOP_RUN && !vm->stop_text) {
-            vm->stop_text = mem_text(text, strlen(text));
-        }
-        outcome = object->ending == ENDING_FAIL ? VU_FAILED : object->ending == ENDING_STOP_USER ? VU_LEAVES : VU_STOPS_RUN;
-    } else {
-        api_script_error(vu);
-    }
-    make_coroutine(vu);
+    enum ending ending;
+    lua_pushvalue(co, -1);
+    if (vu_ending(co, &ending) && ending != ENDING_FAIL)
+        outcome = ending == ENDING_STOP_USER ? VU_LEAVES : VU_STOPS_RUN;
+    if (outcome == VU_STOPS_RUN)
+        vm_stop(vu->vm, lua_tostring(co, -1));
+    lua_pop(co, 1);
+    if (outcome == VU_FAILED)
+        vu_count_error(&vu->main);
+    strand_renew(&vu->main);
     return outcome;
 }
 
-enum vu_outcome vu_resume(struct vu *vu)
+/* The user's own strand has returned. */
+static enum vu_outcome returned(struct vu *vu)
 {
-    struct vm *vm = vu->vm;
-    lua_State *co = vu->co;
-    int arguments = 2; /* run(user, shared) */
-    if (lua_status(co) == LUA_YIELD)
-        arguments = vu->deliver ? vu->deliver(vu, co) : 0;
-    vu->deliver = NULL;
-    vu->pacing = false;
-    vm->running = vu;
-    vm->slices++;
-    vm->in_lua = 1;
-    int status = lua_resume(co, arguments);
-    vm->in_lua = 0;
-    vm->running = NULL;
-    if (status == LUA_YIELD)
-        return VU_WAITS;
-    vu->running = false;
-    if (status)
-        return died(vu);
+    lua_State *co = vu->main.co;
+    bool good = vu->phase != PHASE_SETUP || vm_keep_shared(vu->vm, vu->scenario, co);
     lua_settop(co, 0);
-    return VU_COMPLETED;
+    return good ? VU_COMPLETED : VU_FAILED;
+}
+
+/* The phase is over. */
+static enum vu_outcome end_phase(struct vu *vu, enum vu_outcome outcome)
+{
+    if (!list_empty(&vu->tasks) && !task_end_all(vu, false) && outcome == VU_COMPLETED)
+        outcome = VU_FAILED;
+    vu->phase = PHASE_NONE;
+    return outcome;
+}
+
+enum vu_outcome vu_resume(struct strand *strand)
+{
+    struct vu *vu = strand->vu;
+    if (!vu->began)
+        vu->began = clock_ns();
+    enum strand_outcome outcome = strand_resume(strand);
+    if (!strand->is_task) {
+        if (outcome == STRAND_WAITS)
+            return VU_WAITS;
+        if (strand->groups)
+            api_group_cut_all(strand);
+        return end_phase(vu, outcome == STRAND_RETURNED ? returned(vu) : died(vu));
+    }
+    enum vu_outcome stops = task_ran(container_of(strand, struct task, strand), outcome);
+    if (stops == VU_WAITS)
+        return VU_WAITS;
+    strand_abandon(&vu->main);
+    strand_renew(&vu->main);
+    return end_phase(vu, stops);
+}
+
+enum vu_outcome vu_complete(struct vu *vu)
+{
+    strand_abandon(&vu->main);
+    strand_renew(&vu->main);
+    return end_phase(vu, VU_COMPLETED);
 }
 
 void vu_abandon(struct vu *vu)
 {
-    list_remove(&vu->link);
-    timers_clear(&vu->timer);
-    if (vu->exchange)
-        api_http_abandon(vu);
-    api_call_settle_all(vu);
-    vu->deliver = NULL;
-    vu->running = false;
+    strand_abandon(&vu->main);
+    task_abandon_all(vu);
+    vu->phase = PHASE_NONE;
 }
 
 void vu_interrupt(struct vu *vu)
 {
-    vu_abandon(vu);
-    make_coroutine(vu);
+    strand_abandon(&vu->main);
+    strand_renew(&vu->main);
+    task_end_all(vu, false);
+    vu->phase = PHASE_NONE;
 }
 
 struct vu *vu_running(lua_State *L)
 {
-    return vm_of(L)->running;
-}
-
-struct vu *vu_that_waits(lua_State *L)
-{
-    struct vu *vu = vu_running(L);
-    if (!vu)
-        luaL_error(L, "only a scenario's functions can send requests and wait; this is the script's own top level");
-    if (vu->co != L)
-        luaL_error(L, "cannot wait inside a coroutine that the script has made");
-    if (!lua_isyieldable(L))
-        luaL_error(L, "cannot wait inside table.sort, string.gsub, require, an xpcall handler or __gc");
-    return vu;
-}
-
-int vu_wait(lua_State *L, struct vu *vu, int (*deliver)(struct vu *, lua_State *))
-{
-    vu->deliver = deliver;
-    vu->waited = true;
-    return lua_yield(L, 0);
-}
-
-static int ending_text(lua_State *L)
-{
-    lua_getfenv(L, 1);
-    lua_getfield(L, -1, "text");
-    return 1;
-}
-
-int vu_raise(lua_State *L, enum ending ending)
-{
-    struct ending_object *object = lua_newuserdata(L, sizeof *object); /* text, object */
-    object->ending = ending;
-    if (luaL_newmetatable(L, ENDING_TYPE)) {
-        lua_pushcfunction(L, ending_text);
-        lua_setfield(L, -2, "__tostring");
-    }
-    lua_setmetatable(L, -2);
-    lua_createtable(L, 0, 1);
-    lua_pushvalue(L, -3);
-    lua_setfield(L, -2, "text");
-    lua_setfenv(L, -2);
-    return lua_error(L);
+    struct strand *strand = vm_of(L)->running;
+    return strand ? strand->vu : NULL;
 }

@@ -46,11 +46,11 @@ static void on_signal(int number)
     errno = saved;
 }
 
-/* "script.lua:5, in function 'run'": where the scenario's function begins, for want of something better. */
+/* "a function of script.lua:5": where the scenario is, for want of something better. */
 static void default_where(struct watch *watch)
 {
-    struct vu *vu = watch->vm->running;
-    snprintf(watch->where, sizeof watch->where, "function 'run' of %s", vu ? vu->scenario->plan->where : "the script");
+    struct strand *strand = watch->vm->running;
+    snprintf(watch->where, sizeof watch->where, "a function of %s", strand ? strand->vu->scenario->plan->where : "the script");
 }
 
 void watch_init(struct watch *watch, struct vm *vm)

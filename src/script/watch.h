@@ -18,7 +18,7 @@ struct watch {
     struct vm *vm;
     sem_t parked;            /* posted by the parked thread */
     volatile sig_atomic_t wanted; /* 0, or how the thread is to be parked: 1 at a Lua instruction, 2 in the signal handler */
-    char where[WATCH_WHERE]; /* "script.lua:7, in function 'spin'"; the function `run` and its line when it could not be told */
+    char where[WATCH_WHERE]; /* "script.lua:7, in function 'spin'"; the scenario's line when it could not be told */
 };
 
 /* The signal that the functions below use; its handler is installed by watch_init, and `watch` must be set for each worker's thread by watch_thread. */

@@ -164,7 +164,7 @@ static unsigned char taken[TOTAL + 1];
 static void *take_all(void *count)
 {
     uint64_t sequence;
-    while (schedule_claim(&claims, &sequence)) {
+    while (schedule_claim(&claims, false, &sequence)) {
         __atomic_fetch_add(&taken[sequence], 1, __ATOMIC_RELAXED);
         ++*(uint64_t *)count;
     }
@@ -189,6 +189,22 @@ static void claims_are_exact(void **state)
         assert_int_equal(taken[i], 1);
 }
 
+/* A warm-up has as many iterations as it likes, the total is what follows, and no number is given twice. */
+static void warm_ups_are_not_claimed(void **state)
+{
+    struct claims some = { .total = 3, .warm_up = true };
+    uint64_t sequence, expected = 0;
+    for (int i = 0; i < 10; i++) {
+        assert_true(schedule_claim(&some, i != 4 && i != 6, &sequence));
+        assert_int_equal(sequence, ++expected);
+    }
+    assert_true(schedule_claim(&some, false, &sequence));
+    assert_int_equal(sequence, 11);
+    assert_false(schedule_claim(&some, false, &sequence));
+    assert_true(schedule_claim(&some, true, &sequence));
+    assert_int_equal(sequence, 12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +214,7 @@ int main(void)
         cmocka_unit_test(stages_keep_count_and_area),
         cmocka_unit_test(ends_and_deadlines),
         cmocka_unit_test(claims_are_exact),
+        cmocka_unit_test(warm_ups_are_not_claimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
