@@ -50,6 +50,7 @@ set(LUABENCH_LUA_MODULES
   luabench.schema ${CMAKE_CURRENT_LIST_DIR}/luabench/schema.lua
   luabench.script ${CMAKE_CURRENT_LIST_DIR}/luabench/script.lua
   luabench.secrets ${CMAKE_CURRENT_LIST_DIR}/luabench/secrets.lua
+  luabench.shared ${CMAKE_CURRENT_LIST_DIR}/luabench/shared.lua
   luabench.stage ${CMAKE_CURRENT_LIST_DIR}/luabench/stage.lua
   luabench.summary ${CMAKE_CURRENT_LIST_DIR}/luabench/summary.lua
   luabench.terminal ${CMAKE_CURRENT_LIST_DIR}/luabench/terminal.lua

@@ -88,6 +88,19 @@ local WITHHELD = {
   setfenv = "", getfenv = "", newproxy = "", ffi = 'require "ffi" gives it, with --allow-ffi', gcinfo = 'use collectgarbage("count")', arg = "what follows -- on the command line is `...`",
 }
 
+-- What other tools have as globals, and where it is here.
+local OF_RUN = "it is %s, of the parameter of run: run = function(user)"
+local FOREIGN = {
+  vu = "here it is called `user`, the parameter of run", __VU = OF_RUN:format "user.id", __ITER = OF_RUN:format "user.iteration", __ENV = "it is called env here",
+  client = "here it is called http", session = "here it is called http", requests = "here it is called http", request = "write http.request { ... } in `run`",
+  wrk = "the smallest script of luabench: scenario \"name\" { target = ..., run = function() http.get(\"/\") end }",
+  open = "files are read with file.csv, file.lines, file.json and file.text", SharedArray = "file.json and file.csv read a file once for all users",
+  Counter = "it is metric.counter here", Gauge = "it is metric.gauge here", Rate = "it is metric.rate here", Trend = "it is metric.trend here",
+  uuidv4 = "it is random.uuid here", randomItem = "it is random.pick here", randomIntBetween = "it is random.int here", exec = "see `user`, the parameter of run",
+  setTimeout = "write sleep(1)", wait = "write sleep(1)", expect = "write check(\"name\", condition)", assertEquals = "write check(\"name\", a == b)",
+  console = "write print or log.info",
+}
+
 local function all_names(globals)
   local names = {}
   for name in pairs(globals) do names[#names + 1] = name end
@@ -101,7 +114,7 @@ local function unreadable(globals, name)
   local withheld = WITHHELD[name]
   if withheld then return format("`%s` is not available to scripts%s", name, withheld ~= "" and "; " .. withheld or "") end
   if name == "user" then return "`user` is not defined; it is the parameter of run: run = function(user) ... end" end
-  return format("`%s` is not defined%s", name, nearest.hint(name, all_names(globals)))
+  return format("`%s` is not defined%s", name, FOREIGN[name] and "; " .. FOREIGN[name] or nearest.hint(name, all_names(globals)))
 end
 
 -- Why a name of ours or of Lua's cannot be assigned, or nil when it is neither.

@@ -10,6 +10,7 @@ local modules = require "luabench.modules"
 local params = require "luabench.params"
 local sandbox = require "luabench.sandbox"
 local scenario = require "luabench.scenario"
+local shared = require "luabench.shared"
 local stage = require "luabench.stage"
 
 local script = {}
@@ -69,7 +70,9 @@ end
 --- What the loaded script defined. Ends the command when that is nothing, or not whole, or when -p names what it does not declare.
 function script.scenarios(path)
   params.check_given(path)
-  return scenario.finish(path)
+  local scenarios = scenario.finish(path)
+  shared.check(path, scenarios)
+  return scenarios
 end
 
 return script

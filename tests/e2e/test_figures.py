@@ -44,7 +44,7 @@ def test_the_report_shows_them(luabench):
     done = luabench.run(script=METRICS + 'metric.counter("never")')
     assert "shop.orders: 150 (" in done.stdout
     assert "shop.paid: 25.0% (25 of 100)" in done.stdout
-    assert "shop.wait: median 50 ms, p95 95" in done.stdout, done.stdout
+    assert "shop.wait: median 50.0 ms, p95 95" in done.stdout, done.stdout
     assert "never: no value" in done.stdout
 
 
