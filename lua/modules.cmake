@@ -2,6 +2,8 @@
 set(LUABENCH_LUA_MODULES
   argparse ${ARGPARSE_LUA}
   luabench.auth ${CMAKE_CURRENT_LIST_DIR}/luabench/auth.lua
+  luabench.body ${CMAKE_CURRENT_LIST_DIR}/luabench/body.lua
+  luabench.call ${CMAKE_CURRENT_LIST_DIR}/luabench/call.lua
   luabench.cli ${CMAKE_CURRENT_LIST_DIR}/luabench/cli.lua
   luabench.connection ${CMAKE_CURRENT_LIST_DIR}/luabench/connection.lua
   luabench.cookies ${CMAKE_CURRENT_LIST_DIR}/luabench/cookies.lua
@@ -26,6 +28,7 @@ set(LUABENCH_LUA_MODULES
   luabench.md5 ${CMAKE_CURRENT_LIST_DIR}/luabench/md5.lua
   luabench.metric ${CMAKE_CURRENT_LIST_DIR}/luabench/metric.lua
   luabench.modules ${CMAKE_CURRENT_LIST_DIR}/luabench/modules.lua
+  luabench.multipart ${CMAKE_CURRENT_LIST_DIR}/luabench/multipart.lua
   luabench.nearest ${CMAKE_CURRENT_LIST_DIR}/luabench/nearest.lua
   luabench.options ${CMAKE_CURRENT_LIST_DIR}/luabench/options.lua
   luabench.outputs ${CMAKE_CURRENT_LIST_DIR}/luabench/outputs.lua
@@ -43,6 +46,7 @@ set(LUABENCH_LUA_MODULES
   luabench.report.tables ${CMAKE_CURRENT_LIST_DIR}/luabench/report/tables.lua
   luabench.report.text ${CMAKE_CURRENT_LIST_DIR}/luabench/report/text.lua
   luabench.report.wrk ${CMAKE_CURRENT_LIST_DIR}/luabench/report/wrk.lua
+  luabench.request ${CMAKE_CURRENT_LIST_DIR}/luabench/request.lua
   luabench.response ${CMAKE_CURRENT_LIST_DIR}/luabench/response.lua
   luabench.results ${CMAKE_CURRENT_LIST_DIR}/luabench/results.lua
   luabench.sandbox ${CMAKE_CURRENT_LIST_DIR}/luabench/sandbox.lua
@@ -50,9 +54,12 @@ set(LUABENCH_LUA_MODULES
   luabench.schema ${CMAKE_CURRENT_LIST_DIR}/luabench/schema.lua
   luabench.script ${CMAKE_CURRENT_LIST_DIR}/luabench/script.lua
   luabench.secrets ${CMAKE_CURRENT_LIST_DIR}/luabench/secrets.lua
+  luabench.site ${CMAKE_CURRENT_LIST_DIR}/luabench/site.lua
   luabench.shared ${CMAKE_CURRENT_LIST_DIR}/luabench/shared.lua
   luabench.stage ${CMAKE_CURRENT_LIST_DIR}/luabench/stage.lua
+  luabench.statuses ${CMAKE_CURRENT_LIST_DIR}/luabench/statuses.lua
   luabench.summary ${CMAKE_CURRENT_LIST_DIR}/luabench/summary.lua
+  luabench.tags ${CMAKE_CURRENT_LIST_DIR}/luabench/tags.lua
   luabench.terminal ${CMAKE_CURRENT_LIST_DIR}/luabench/terminal.lua
   luabench.text ${CMAKE_CURRENT_LIST_DIR}/luabench/text.lua
   luabench.thresholds ${CMAKE_CURRENT_LIST_DIR}/luabench/thresholds.lua

@@ -227,14 +227,28 @@ local function domain_of(cookie, host)
   return domain, false
 end
 
---- Puts a parsed cookie, which came from `place`, into the jar, unless the place may not set it.
+--- Puts a parsed cookie, which came from `place`, into the jar. False: it is too long, or the place may not set it.
 function cookies.put(jar, cookie, place)
-  if #cookie.name + #cookie.value > LONGEST then return end
+  if #cookie.name + #cookie.value > LONGEST then return false end
   local domain, host_only = domain_of(cookie, place.host)
-  if not domain then return end
+  if not domain then return false end
   local now = core.now()
   local kind = kind_of(cookie.name, domain, cookie.path or cookies.default_path(place.path), host_only, cookie.secure or false)
   store(jar, kind, cookie.value, expiry(cookie, now), now)
+  return true
+end
+
+--- The values of the Set-Cookie lines of a raw head, one after the other.
+function cookies.lines(head)
+  return gmatch(head, "\n[Ss][Ee][Tt]%-[Cc][Oo][Oo][Kk][Ii][Ee]:[ \t]*([^\r\n]*)")
+end
+
+--- Puts what a raw head, which came from `place`, sets into the jar.
+function cookies.take(jar, head, place)
+  for line in cookies.lines(head) do
+    local cookie = cookies.parse(line)
+    if cookie then cookies.put(jar, cookie, place) end
+  end
 end
 
 -- Sending -----------------------------------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ end
 
 later.globals = set "compare group spawn"
 later.scenario_keys = set [[stages rate arrivals min_users max_users overflow warm_up fresh tags on_start on_stop setup teardown]]
-later.http_keys = set "auth redirects cookies discard_bodies decode pipeline"
-later.request_keys = set "path file form multipart tags redirects version auth cookies expect_status expect"
+later.http_keys = set "pipeline"
+later.request_keys = set "version"
 later.http_functions = set "batch"
-later.response_fields = set "cookies redirects location html assets link"
+later.response_fields = set "html assets"
 later.options = set [[-R -q --rate --rps --stages --rate-stages --arrivals --warm-up --rounds -F --form --urls --redirects
   --prometheus --share --script-memory --debug --lenient]]
 later.outputs = set ".html .csv .ndjson .hgrm .hlog .jtl .junit.xml"

@@ -1,6 +1,7 @@
 -- Checks a table of options against rows of schema.lua: unknown keys with the nearest one, keys in the wrong place with their place, names of
 -- other tools with ours, wrong types. Returns the values as plain numbers, strings and functions.
 local connection = require "luabench.connection"
+local auth = require "luabench.auth"
 local errors = require "luabench.errors"
 local headers = require "luabench.headers"
 local later = require "luabench.later"
@@ -104,6 +105,11 @@ local READERS = {
   table = expect "table",
   ["function"] = run_function,
   headers = header_table,
+  auth = auth.read,
+  hops = function(value)
+    if type(value) == "boolean" then return nil, "how many? write redirects = 10" end
+    return units.count(value, 0)
+  end,
   target = url.target,
   thresholds = function(value) return limits.read(value) end,
 }

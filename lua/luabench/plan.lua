@@ -77,6 +77,7 @@ local function http_of(values, given, target)
   return connection.fill({
     timeout = http.timeout, connect_timeout = http.connect_timeout, max_body = http.max_body, keep_alive = http.keep_alive, retry = http.retry,
     lenient = given.lenient_http or false, requests_per_connection = http.requests_per_connection, connections_per_user = values.connections_per_user,
+    decode = http.decode, discard_bodies = http.discard_bodies, cookies = http.cookies, redirects = http.redirects, auth = http.auth or nil,
     connections = values.connections, streams = given.streams,
   }, http, given, target)
 end

@@ -1,9 +1,11 @@
 -- What a request returns: a plain table with the fields that nearly every script reads, and the rest made when it is looked at, from what the core
 -- handed over: the raw head, the time marks, the prepared request.
+local cookies = require "luabench.cookies"
 local core = require "luabench.core"
 local errors = require "luabench.errors"
 local later = require "luabench.later"
 local nearest = require "luabench.nearest"
+local reference = require "luabench.reference"
 
 local response = {}
 
@@ -16,7 +18,7 @@ local Response = {}
 local methods = {}
 local lazy = {}
 
--- Prepared request → { url, method }: kept beside, so that a response holds one reference for both.
+-- Prepared request → { url, method, place (of cookies, made when needed) }: kept beside, so that a response holds one reference for all.
 local origins = setmetatable({}, { __mode = "k" })
 
 --- Remembers of which URL and method a prepared request is.
@@ -24,14 +26,40 @@ function response.note(prepared, url, method)
   origins[prepared] = { url, method }
 end
 
+--- The URL of a prepared request.
+function response.url(prepared) return origins[prepared][1] end
+
+--- What matters of a prepared request for cookies (cookies.place).
+function response.place(prepared)
+  local origin = origins[prepared]
+  origin.place = origin.place or cookies.place(origin[1])
+  return origin.place
+end
+
+--- Called with a prepared request and the raw head that answered it when that sets cookies.
+response.on_cookies = function() end
+
 --- The response of what core.send returned.
-function response.new(prepared, status, ok, error_name, size, body, head, marks, text)
+function response.new(prepared, status, ok, error_name, size, body, head, marks, text, sets_cookies)
   local res = setmetatable({
     status = status, ok = ok, error = error_name, body = body, size = size,
     _head = head, _marks = marks, _request = prepared,
   }, Response)
-  if text then res._text = text end
+  if text ~= nil then
+    res._text = text or nil
+    if sets_cookies then response.on_cookies(prepared, head) end
+  end
   return res
+end
+
+--- The same for a request that has to do with no jar.
+function response.without_cookies(prepared, status, ok, error_name, size, body, head, marks, text)
+  return response.new(prepared, status, ok, error_name, size, body, head, marks, text)
+end
+
+--- The response is not the expected one.
+function response.spoil(res, why)
+  res.ok, res.error, res._text = false, "unexpected", why
 end
 
 -- Name and value of each header line, in order; a folded line continues the one before (RFC 9112 5.2).
@@ -87,6 +115,25 @@ function lazy.url(res)
   local origin = origins[rawget(res, "_request")]
   return origin and origin[1]
 end
+function lazy.redirects() return 0 end
+
+-- Of those of the answer alone; the last one of a name counts.
+function lazy.cookies(res)
+  local values = {}
+  for line in cookies.lines(rawget(res, "_head") or "") do
+    local cookie = cookies.parse(line)
+    if cookie then values[cookie.name] = cookie.value end
+  end
+  return values
+end
+
+local function link(res, text) return reference.join(res.url, reference.repair(text)) end
+
+-- Absolute, or nil.
+function lazy.location(res)
+  local text = res.headers.location
+  return text and link(res, text) or nil
+end
 
 local WORDS = {
   timeout = "no whole response in time", dns = "the name has no address", connect = "no connection", closed = "closed before the response was whole",
@@ -100,11 +147,12 @@ function lazy.error_text(res)
   return rawget(res, "_text") or WORDS[name] or name
 end
 
-local FIELDS = { "status", "ok", "error", "error_text", "body", "size", "headers", "version", "time", "url", "json", "match", "between", "header_list", "each_header" }
-local ABSENT = { error = true, _text = true, _head = true, _pairs = true, _json = true, _marks = true, _request = true, error_text = true }
+local FIELDS = { "status", "ok", "error", "error_text", "body", "size", "headers", "version", "time", "url", "cookies", "redirects",
+                 "location", "json", "html", "assets", "link", "match", "between", "header_list", "each_header" }
+local ABSENT = { error = true, _text = true, _head = true, _pairs = true, _json = true, _marks = true, _request = true, error_text = true, location = true }
 -- Words of other tools, and near misses that are not near in letters.
 local FOREIGN = { status_code = "status", code = "status", statusCode = "status", text = "body", content = "body", data = "body", timings = "time", duration = "time.total",
-                  latency = "time.total", elapsed = "time.total", length = "size", header = "headers", err = "error", message = "error_text", html = false }
+                  latency = "time.total", elapsed = "time.total", length = "size", header = "headers", err = "error", message = "error_text", cookie = "cookies", links = "assets" }
 
 local function no_field(key)
   if type(key) ~= "string" then errors.script("a response has no field %s", errors.show(key)) end
@@ -131,8 +179,9 @@ function Response.__tostring(res)
   local seconds = res.time and res.time.total
   local took = seconds and format(" in %.3g ms", seconds * 1e3) or ""
   if rawget(res, "status") == 0 then return format("%s %s: %s (%s)%s", origin[2], origin[1], rawget(res, "error"), res.error_text, took) end
-  local size = rawget(res, "size")
-  return format("%s %s: %d, %d byte%s%s", origin[2], origin[1], rawget(res, "status"), size, size == 1 and "" or "s", took)
+  local size, wrong = rawget(res, "size"), rawget(res, "error")
+  if wrong == "status" then wrong = "not accepted" elseif wrong then wrong = wrong .. " (" .. res.error_text .. ")" end
+  return format("%s %s: %d%s, %d byte%s%s", origin[2], origin[1], rawget(res, "status"), wrong and ", " .. wrong or "", size, size == 1 and "" or "s", took)
 end
 
 local function check_self(res, name)
@@ -219,6 +268,14 @@ function methods.json(res, path, extra)
   if path == nil or value == nil then return value, why end
   expect_string(path, "res:json(path)")
   return at_path(value, path)
+end
+
+--- A reference of the answer (an href, a src) made absolute.
+function methods.link(res, text, extra)
+  check_self(res, "link")
+  expect_string(text, "res:link(url)")
+  if extra ~= nil then errors.script("res:link takes one URL") end
+  return link(res, text)
 end
 
 --- string.match on the body.

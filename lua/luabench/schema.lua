@@ -28,6 +28,11 @@ schema.http = {
   { "requests_per_connection", kind = "count", default = 0 },
   { "retry", kind = "boolean", default = true },
   { "max_body", kind = "size", default = 64 * 1024 * 1024 },
+  { "auth", kind = "auth" },
+  { "redirects", kind = "hops", default = 0 },
+  { "cookies", kind = "boolean", default = true },
+  { "discard_bodies", kind = "boolean", default = false },
+  { "decode", kind = "boolean", default = true },
   { "version", kind = "http_version", default = "auto" },
   { "insecure", kind = "boolean", default = false },
   { "ca", kind = "path" },
@@ -52,6 +57,16 @@ schema.request = {
   { "query", kind = "table" },
   { "timeout", kind = "positive_duration" },
   { "name", kind = "string" },
+  { "path", kind = "table" },
+  { "file", kind = "string" },
+  { "form", kind = "table" },
+  { "multipart", kind = "table" },
+  { "tags", kind = "table" },
+  { "redirects", kind = "hops" },
+  { "auth", kind = "auth" },
+  { "cookies", kind = "boolean" },
+  { "expect_status", kind = "any" },
+  { "expect", kind = "function" },
 }
 
 -- What other tools call our keys (k6, Locust, Artillery, wrk, hey, JMeter, Vegeta): name → ours, or a sentence.
@@ -82,7 +97,9 @@ schema.foreign_http = {
 
 schema.foreign_request = {
   data = "body", payload = "body", content = "body", header = "headers", params = "query", qs = "query", query_string = "query",
-  search = "query", tag = "tags", timeouts = "timeout", label = "name", follow = "redirects", allow_redirects = "redirects",
+  search = "query", tag = "tags", timeouts = "timeout", label = "name", follow = "redirects", allow_redirects = "redirects", maxRedirects = "redirects",
+  max_redirects = "redirects", follow_redirects = "redirects", files = "multipart", form_data = "multipart", formData = "multipart", basic_auth = "auth", credentials = "auth",
+  token = "auth = { bearer = token }", bearer = "auth = { bearer = token }", status = "expect_status", expected_status = "expect_status", validate = "expect",
   method = 'http.request { method = "...", url = "..." }', url = 'http.request { method = "...", url = "..." }',
 }
 

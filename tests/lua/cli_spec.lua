@@ -52,7 +52,7 @@ describe("a URL", function()
       plan.scenarios[1].run()
       local call = stub.calls(core, "send")[1]
       assert.same({ case[2], case[3], "http://h:1/x", "other" }, { call[1].method, call[3], call[1].url, call[1].host })
-      assert.equal("User-Agent: luabench/9.9.9\r\nX-A: 1\r\nX-A: 2\r\n", call[1].lines)
+      assert.equal("Accept-Encoding: gzip, deflate, br, zstd\r\nUser-Agent: luabench/9.9.9\r\nX-A: 1\r\nX-A: 2\r\n", call[1].lines)
     end
   end)
   it("is refused when it cannot be requested", function()

@@ -24,7 +24,7 @@ local function sent(call)
   return arguments[1], arguments[2], arguments[3], arguments[4]
 end
 
-local DEFAULT = "Accept: */*\r\nUser-Agent: luabench/9.9.9\r\n"
+local DEFAULT = "Accept: */*\r\nAccept-Encoding: gzip, deflate, br, zstd\r\nUser-Agent: luabench/9.9.9\r\n"
 
 before_each(function() start() end)
 
@@ -93,7 +93,7 @@ describe("headers", function()
   end)
   it("replace ours in any case, and false removes", function()
     local prepared, lines = sent(function() http.get("/x", { headers = { ["user-AGENT"] = "me", Accept = false, B = "b" } }) end)
-    assert.equal("B: b\r\nuser-AGENT: me\r\n", prepared.lines)
+    assert.equal("Accept-Encoding: gzip, deflate, br, zstd\r\nB: b\r\nuser-AGENT: me\r\n", prepared.lines)
     assert.is_nil(lines)
     http.get("/x", { headers = { ["user-AGENT"] = "me", Accept = false, B = "b" } })
     assert.equal(1, #stub.calls(core, "prepare"))
@@ -111,7 +111,7 @@ describe("headers", function()
     start { target = "http://h", headers = { a = { "A", "scenario" }, b = { "B", "scenario" }, c = { "C", "scenario" }, accept = false } }
     core.user.state = { headers = { b = "user", c = "user" } }
     local prepared, lines = sent(function() http.get("/x", { headers = { C = "request" } }) end)
-    assert.equal("A: scenario\r\nb: user\r\nC: request\r\nUser-Agent: luabench/9.9.9\r\n", prepared.lines)
+    assert.equal("A: scenario\r\nAccept-Encoding: gzip, deflate, br, zstd\r\nb: user\r\nC: request\r\nUser-Agent: luabench/9.9.9\r\n", prepared.lines)
     assert.is_nil(lines)
   end)
   it("of the user go with requests that have none", function()
@@ -179,7 +179,7 @@ describe("options", function()
   it("must be known", function()
     has(refused(function() http.get("/x", { bdy = "x" }) end), "unknown key `bdy`; did you mean `body`?")
     has(refused(function() http.get("/x", { data = "x" }) end), "here it is called `body`")
-    has(refused(function() http.get("/x", { form = {} }) end), "`form` is not available in this version yet")
+    has(refused(function() http.get("/x", { version = "2" }) end), "`version` is not available in this version yet")
     has(refused(function() http.get("/x", { keep_alive = true }) end), "it belongs to the scenario: http = { keep_alive = ... }")
     has(refused(function() http.get("/x", { users = 1 }) end), "it belongs to the scenario")
     has(refused(function() http.get("/x", { "y" }) end), '"y" stands without a key')

@@ -36,7 +36,7 @@ describe("a script's scenario", function()
     assert.is_nil(each.iterations_per_user)
     assert.equal("function", type(each.run))
     assert.truthy(each.where:find(":1$"))
-    assert.same({ timeout = 30, connect_timeout = 10, max_body = 67108864, keep_alive = true, retry = true, lenient = false, requests_per_connection = 0, connections_per_user = 6,
+    assert.same({ timeout = 30, connect_timeout = 10, max_body = 67108864, decode = true, discard_bodies = false, cookies = true, redirects = 0, keep_alive = true, retry = true, lenient = false, requests_per_connection = 0, connections_per_user = 6,
       version = "auto", insecure = false, resume = true, tls = false },
       each.http)
     assert.same({ 10, 10, "lines", "run" }, { plan.script_timeout, plan.interval, plan.progress, plan.action })
@@ -76,7 +76,14 @@ describe("a script's scenario", function()
     { "{ base_url = 'x', RUN }", "here it is called `target`" },
     { "{ think_time = 5, RUN }", "sleep(1)" },
     { "{ rate = 5, RUN }", "`rate` is not available in this version yet" },
-    { "{ http = { redirects = 5 }, RUN }", "http: `redirects` is not available in this version yet" },
+    { "{ http = { redirects = true }, RUN }", "http: `redirects`: how many? write redirects = 10" },
+    { "{ http = { redirects = -1 }, RUN }", "http: `redirects`: must be 0 or more, not -1" },
+    { "{ http = { cookies = 1 }, RUN }", "http: `cookies`: must be true or false, not 1" },
+    { "{ http = { decode = 'gzip' }, RUN }", "http: `decode`: must be true or false, not \"gzip\"" },
+    { "{ http = { discard_bodies = {} }, RUN }", "http: `discard_bodies`: must be true or false, not a table" },
+    { "{ http = { auth = 'me' }, RUN }", "http: `auth`: must be a table, not \"me\"; write auth = { user, password } or { bearer = token }" },
+    { "{ http = { auth = { bearer = '' } }, RUN }", "http: `auth`: the token is empty; was it read from where it should be?" },
+    { "{ http = { follow_redirects = true }, RUN }", "here it is called `redirects`" },
     { "{ http = 5, RUN }", "`http` must be a table, not 5" },
     { "{ users = 0, RUN }", "`users`: must be 1 or more, not 0" },
     { "{ users = 1e9, RUN }", "`users`: 1000000000 is more than 10,000,000" },
