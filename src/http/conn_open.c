@@ -68,7 +68,7 @@ static void opened(struct conn *conn, enum http_version version)
 /* The version of HTTP that was agreed upon; HTTP_AUTO, with *why, when that is none we can speak. */
 static enum http_version agree(struct conn *conn, const struct tls_agreed *agreed, const char **why)
 {
-    enum http_version wanted = conn->endpoint->client->options->version;
+    enum http_version wanted = conn->endpoint->version;
     enum http_version version = agreed->protocol == TLS_HTTP2 ? HTTP_2 : HTTP_1_1;
     if (version == HTTP_2 && agreed->number < 12)
         *why = "HTTP/2 was chosen by ALPN, which needs TLS 1.2 (RFC 9113 9.2)";
@@ -87,7 +87,8 @@ static void secured(struct conn *conn)
         fail(conn, ERR_TLS, why);
         return;
     }
-    conn->endpoint->route->agreed = (uint8_t)version;
+    if (conn->endpoint->version == HTTP_AUTO)
+        conn->endpoint->route->agreed = (uint8_t)version;
     counts_agreed(conn->endpoint->client->counts, version == HTTP_2 ? 2 : 1, agreed.version, agreed.cipher, agreed.resumed);
     opened(conn, version);
 }
@@ -115,7 +116,7 @@ static void linked(struct conn *conn)
     int64_t now = clock_ns();
     conn->first->connect = now - conn->began;
     if (!origin->tls) {
-        enum http_version version = options->version == HTTP_2 ? HTTP_2 : HTTP_1_1;
+        enum http_version version = endpoint_version(conn->endpoint);
         counts_agreed(conn->endpoint->client->counts, version == HTTP_2 ? 2 : 1, NULL, NULL, false);
         opened(conn, version);
         return;
@@ -126,7 +127,7 @@ static void linked(struct conn *conn)
     }
     conn->began = now;
     conn->state = CONN_SECURING;
-    went_on_securing(conn, tls_connect(&conn->transport, options->tls, origin->host, offer_of(options->version), &conn->endpoint->route->session));
+    went_on_securing(conn, tls_connect(&conn->transport, options->tls, origin->host, offer_of(conn->endpoint->version), &conn->endpoint->route->session));
 }
 
 /* The tunnel */
@@ -146,7 +147,7 @@ static void connected(struct conn *conn)
 {
     const struct endpoint *endpoint = conn->endpoint;
     timers_set(&conn->pool->loop->timers, &conn->timer, conn->deadline);
-    if (!endpoint->route->tunnel) {
+    if (!endpoint->route->proxied || !(endpoint->origin->tls || endpoint->version == HTTP_2)) {
         linked(conn);
         return;
     }

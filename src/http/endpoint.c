@@ -5,12 +5,13 @@
 
 enum { LOOKED_AT = 16 }; /* connections, when one is chosen */
 
-static struct endpoint *endpoint_new(struct client *client, struct origin *origin)
+static struct endpoint *endpoint_new(struct client *client, struct origin *origin, enum http_version version)
 {
     struct endpoint *endpoint = mem_zero(sizeof *endpoint);
     endpoint->client = client;
     endpoint->origin = origin;
     endpoint->route = route_get(origin, client->options, client->counts);
+    endpoint->version = version;
     link_init(&endpoint->ready);
     link_init(&endpoint->busy);
     link_init(&endpoint->waiting);
@@ -18,25 +19,26 @@ static struct endpoint *endpoint_new(struct client *client, struct origin *origi
     return endpoint;
 }
 
-static struct endpoint *endpoint_find(struct client *client, struct origin *origin)
+static struct endpoint *endpoint_find(struct client *client, struct origin *origin, enum http_version version)
 {
     for (struct link *link = client->endpoints.next; link != &client->endpoints; link = link->next) {
         struct endpoint *endpoint = container_of(link, struct endpoint, link);
-        if (endpoint->origin != origin)
+        if (endpoint->origin != origin || endpoint->version != version)
             continue;
         list_remove(link);
         list_prepend(&client->endpoints, link);
         return endpoint;
     }
-    return endpoint_new(client, origin);
+    return endpoint_new(client, origin, version);
 }
 
-struct endpoint *endpoint_get(struct client *client, struct origin *origin)
+struct endpoint *endpoint_get(struct client *client, const struct request *request)
 {
     struct endpoint *first = container_of(client->endpoints.next, struct endpoint, link);
-    if (!list_empty(&client->endpoints) && first->origin == origin)
+    enum http_version version = request->version < 0 ? client->options->version : (enum http_version)request->version;
+    if (!list_empty(&client->endpoints) && first->origin == request->origin && first->version == version)
         return first;
-    return endpoint_find(client, origin);
+    return endpoint_find(client, request->origin, version);
 }
 
 /* A user's own requests share one connection over HTTP/2; until it is known what the peer speaks, one is opened to find out. */

@@ -46,6 +46,7 @@ struct endpoint {
     struct client *client;
     struct origin *origin;
     struct route *route;
+    enum http_version version; /* what is wanted */
     struct link ready;    /* connections that can take an exchange now, by conn->link; the one used last first */
     struct link busy;     /* the others */
     struct link waiting;  /* exchanges, the oldest first */
@@ -88,8 +89,8 @@ struct conn {
 
 /* endpoint.c */
 
-/* The client's endpoint of that origin, made on first use. */
-struct endpoint *endpoint_get(struct client *client, struct origin *origin);
+/* The client's endpoint for the origin of that request and the version it wants, made on first use. */
+struct endpoint *endpoint_get(struct client *client, const struct request *request);
 /* Gives the exchange to a ready connection, to a new one, or lets it wait. */
 void endpoint_submit(struct endpoint *endpoint, struct exchange *exchange);
 /* Serves the waiting as far as there are connections or may be more of them. */
@@ -105,9 +106,8 @@ void exchange_fail(struct exchange *exchange, enum err error, const char *text);
 /* Which version a connection of it speaks; HTTP_AUTO: not known yet. */
 static inline enum http_version endpoint_version(const struct endpoint *endpoint)
 {
-    enum http_version wanted = endpoint->client->options->version;
-    if (wanted != HTTP_AUTO)
-        return wanted;
+    if (endpoint->version != HTTP_AUTO)
+        return endpoint->version;
     return endpoint->origin->tls ? (enum http_version)endpoint->route->agreed : HTTP_1_1;
 }
 

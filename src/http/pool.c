@@ -143,7 +143,7 @@ void pool_submit(struct pool *pool, struct client *client, struct exchange *exch
     exchange->client = client;
     if (exchange->deadline != NS_NEVER)
         timers_set(&pool->loop->timers, &exchange->timer, exchange->deadline);
-    endpoint_submit(endpoint_get(client, exchange->request->origin), exchange);
+    endpoint_submit(endpoint_get(client, exchange->request), exchange);
 }
 
 void pool_cancel(struct pool *pool, struct exchange *exchange, enum err error)

@@ -142,6 +142,7 @@ struct request *request_new(struct pool *pool, const char *method, const char *u
         return NULL;
     struct request *request = mem_zero(sizeof *request);
     request->references = 1;
+    request->version = -1;
     request->origin = origin_get(pool, &parsed);
     request->method = mem_text(method, strlen(method));
     request->path = path_of(&parsed);

@@ -25,6 +25,7 @@ struct request {
     bool head;           /* method is HEAD: the response has no body */
     bool raw;            /* an exchange's content is the whole request, head included; `bytes` are not sent (HTTP/1.1 alone) */
     bool idempotent;     /* RFC 9110 9.2.2: may be sent again when a reused connection died */
+    int version;         /* enum http_version, instead of the client's; -1: that */
     unsigned fields;     /* REQUEST_*: what its header lines contain */
     char *bytes;         /* HTTP/1.1: request line and header lines, each ended by CRLF; no Content-Length but the caller's; after `length` follows the blank line */
     size_t length;

@@ -92,7 +92,7 @@ static struct route *route_new(struct origin *origin, const struct client_option
     if (options->proxy) {
         route->host = options->proxy->host;
         route->port = options->proxy->port;
-        route->tunnel = origin->tls || options->version == HTTP_2;
+        route->proxied = true;
     } else {
         apply_connect_to(route);
     }

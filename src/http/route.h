@@ -20,7 +20,7 @@ struct route {
     struct pool_counts *counts;
     const char *host;    /* whose addresses are wanted */
     uint16_t port;
-    bool tunnel;         /* what is there is a proxy, which is asked for a tunnel */
+    bool proxied;        /* what is there is a proxy */
     bool known;          /* the places need not be asked for */
     bool asking;         /* a question is with the resolver */
     bool stale;          /* no place or none that worked: the next connection asks again */

@@ -96,7 +96,7 @@ static int prepare(lua_State *L)
     size_t scenario = (size_t)luaL_checkint(L, 1) - 1;
     const char *method = luaL_checkstring(L, 2), *url = luaL_checklstring(L, 3, &url_length);
     const char *lines = luaL_optlstring(L, 4, "", &lines_length), *name = luaL_checklstring(L, 5, &name_length);
-    const char *host = luaL_optstring(L, 6, NULL), *accept = luaL_optstring(L, 7, NULL);
+    const char *host = luaL_optstring(L, 6, NULL), *accept = luaL_optstring(L, 7, NULL), *version = luaL_optstring(L, 8, NULL);
     luaL_argcheck(L, vm->pool && scenario < vm->scenario_count, 1, why);
     struct request **prepared = lua_newuserdata(L, sizeof *prepared);
     *prepared = NULL;
@@ -109,7 +109,9 @@ static int prepare(lua_State *L)
         return 2;
     }
     const struct client_options *options = &vm->scenarios[scenario].client_options;
-    if (options->proxy && options->version != HTTP_2)
+    enum http_version wanted = version ? http_version_of(version) : options->version;
+    (*prepared)->version = (int)wanted;
+    if (options->proxy && wanted != HTTP_2)
         request_through_proxy(*prepared, options->proxy->authorization);
     (*prepared)->metrics = metrics_name(vm->metrics, scenario, name, name_length);
     (*prepared)->accept = accept ? accept_new(accept) : NULL;

@@ -126,11 +126,15 @@ static void read_tls(lua_State *L, struct http_plan *http)
     http->client.tls = tls_context_new(&http->tls);
 }
 
+enum http_version http_version_of(const char *text)
+{
+    return !strcmp(text, "1.1") ? HTTP_1_1 : !strcmp(text, "2") ? HTTP_2 : HTTP_AUTO;
+}
+
 static enum http_version read_version(lua_State *L)
 {
     lua_getfield(L, -1, "version");
-    const char *text = lua_isstring(L, -1) ? lua_tostring(L, -1) : "auto";
-    enum http_version version = !strcmp(text, "1.1") ? HTTP_1_1 : !strcmp(text, "2") ? HTTP_2 : HTTP_AUTO;
+    enum http_version version = lua_isstring(L, -1) ? http_version_of(lua_tostring(L, -1)) : HTTP_AUTO;
     lua_pop(L, 1);
     return version;
 }

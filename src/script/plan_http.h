@@ -29,6 +29,8 @@ void http_plan_read(struct lua_State *L, struct http_plan *http);
 void http_plan_free(struct http_plan *http);
 /* Lets `http` use the TLS context of an `earlier` plan, which must outlive it, when both want the same: the system's authorities are loaded once then. */
 void http_plan_share(struct http_plan *http, struct http_plan *earlier);
+/* "1.1", "2", "auto". */
+enum http_version http_version_of(const char *text);
 /* NULL, or why connections cannot be made so, in words: a file of certificates cannot be used, a source address is not of this machine. Sends nothing. Valid until
  * http_plan_free. */
 const char *http_plan_check(struct http_plan *http);
