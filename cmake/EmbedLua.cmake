@@ -1,4 +1,5 @@
-# embed_lua(TARGET MODULE FILE ...): compiles Lua files into TARGET as `embedded_modules` (script/embedded.h), with the names that tracebacks show.
+# embed_lua(TARGET MODULE FILE ...): compiles Lua files into TARGET as `embedded_modules` (script/embedded.h), with the names that tracebacks show; those in
+# LUABENCH_LUA_TEXT without bytecode.
 add_executable(embed_lua ${CMAKE_CURRENT_LIST_DIR}/embed_lua.c)
 target_link_libraries(embed_lua PRIVATE PkgConfig::luajit)
 
@@ -19,7 +20,11 @@ function(embed_lua target)
       set(shown "lua/${shown}")
     endif()
     list(APPEND files ${file})
-    list(APPEND arguments ${module} "@${shown}" ${file})
+    set(form code)
+    if(module IN_LIST LUABENCH_LUA_TEXT)
+      set(form text)
+    endif()
+    list(APPEND arguments ${form} ${module} "@${shown}" ${file})
   endforeach()
   add_custom_command(OUTPUT ${output} COMMAND embed_lua ${output} ${arguments} DEPENDS ${files} embed_lua VERBATIM)
   target_sources(${target} PRIVATE ${output})

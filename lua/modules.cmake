@@ -1,3 +1,10 @@
+# Modules whose functions run for every request stay text: bytecode loses the keys of table constructors whose values are not constant, and each response made
+# by undumped code then grows its table key by key, at 3,000 instructions a request.
+set(LUABENCH_LUA_TEXT
+  luabench.auth luabench.body luabench.call luabench.cookies luabench.file luabench.headers luabench.http luabench.json luabench.metric luabench.multipart
+  luabench.random luabench.request luabench.response luabench.site luabench.text luabench.url luabench.user luabench.vu
+  luabench.wrk.api luabench.wrk.env luabench.wrk.script luabench.wrk.sender luabench.wrk.thread)
+
 # Every Lua file that is embedded in the binary, as pairs: the name for require, the file.
 set(LUABENCH_LUA_MODULES
   argparse ${ARGPARSE_LUA}

@@ -9,7 +9,7 @@ struct embedded_module {
     const char *chunk; /* as in tracebacks: "@lua/luabench/http.lua" */
     const char *text;
     size_t text_size;
-    const char *code; /* the same as bytecode */
+    const char *code; /* the same as bytecode, or nothing: code_size 0 */
     size_t code_size;
 };
 

@@ -67,7 +67,8 @@ static bool push_function(lua_State *L, const char *module, const char *function
 static int load_embedded(lua_State *L)
 {
     const struct embedded_module *module = lua_touserdata(L, lua_upvalueindex(1));
-    if (luaL_loadbuffer(L, module->code, module->code_size, module->chunk) && luaL_loadbuffer(L, module->text, module->text_size, module->chunk))
+    bool loaded = module->code_size && !luaL_loadbuffer(L, module->code, module->code_size, module->chunk);
+    if (!loaded && luaL_loadbuffer(L, module->text, module->text_size, module->chunk))
         return lua_error(L);
     lua_pushstring(L, module->name);
     lua_call(L, 1, 1);
