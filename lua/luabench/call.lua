@@ -1,7 +1,7 @@
 -- A call of http.* that may take several requests, or whose answer the script judges: redirects (RFC 9110 15.4), the challenge of a digest, `expect`. It is one request in
 -- the figures (core.call).
 --
--- A job: { index, method, url (as the script wrote it, later absolute), own (headers of user and request), name, accept, type_line, body, timeout, redirects, digest, expect,
+-- A job: { index, method, url (as the script wrote it, later absolute), own (headers of user and request), name, accept, type_line, version, body, timeout, redirects, digest, expect,
 -- keeps_cookies, sends_cookies }; made here: prepared, lines, challenge (of the server's that is answered), answered (how many new ones).
 local core = require "luabench.core"
 local auth = require "luabench.auth"
@@ -20,7 +20,7 @@ local GET_AFTER = { [301] = true, [302] = true, [303] = true }
 local REDIRECTS = { [301] = true, [302] = true, [303] = true, [307] = true, [308] = true }
 
 local function prepare(job)
-  job.prepared, job.lines = site.choose(job.index, job.method, job.url, job.own, job.name, job.accept, job.type_line)
+  job.prepared, job.lines = site.choose(job.index, job.method, job.url, job.own, job.name, job.accept, job.type_line, job.version)
 end
 
 -- The user's state, while it runs: nil when it has none.

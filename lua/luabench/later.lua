@@ -11,11 +11,11 @@ end
 later.globals = set "compare group spawn"
 later.scenario_keys = set [[stages rate arrivals min_users max_users overflow warm_up fresh tags on_start on_stop setup teardown]]
 later.http_keys = set "pipeline"
-later.request_keys = set "version"
+later.request_keys = set ""
 later.http_functions = set "batch"
 later.response_fields = set "html assets"
 later.options = set [[-R -q --rate --rps --stages --rate-stages --arrivals --warm-up --rounds -F --form --urls --redirects
-  --prometheus --share --script-memory --debug --lenient]]
+  --prometheus --share --debug --lenient]]
 later.outputs = set ".html .csv .ndjson .hgrm .hlog .jtl .junit.xml"
 
 later.TEXT = "is not available in this version yet"

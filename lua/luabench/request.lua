@@ -4,6 +4,7 @@ local core = require "luabench.core"
 local auth = require "luabench.auth"
 local body = require "luabench.body"
 local call = require "luabench.call"
+local connection = require "luabench.connection"
 local cookies = require "luabench.cookies"
 local errors = require "luabench.errors"
 local headers = require "luabench.headers"
@@ -84,6 +85,12 @@ local function read_accept(value)
   local text, why = statuses.read(value)
   if not text then errors.script("`expect_status`: %s", why) end
   return text
+end
+
+local function read_version(value)
+  local version, why = connection.readers.http_version(value)
+  if not version then errors.script("`version`: %s", why) end
+  return version
 end
 
 local function with_tags(name, given)
@@ -186,6 +193,7 @@ function request.send(index, state, method, text, opts)
   if template and not name then name = site.name(index, method, template) end
   if opts.tags ~= nil then name = with_tags(name or site.name(index, method, text), opts.tags) end
   if opts.expect_status ~= nil then accept = read_accept(opts.expect_status) end
+  local version = opts.version ~= nil and read_version(opts.version) or nil
   local own = own_headers(state and state.headers, read_headers(opts.headers))
   local credentials = choose_auth(state, opts)
   if credentials == nil and not has_authorization(own) then credentials = credentials_in(text) end
@@ -197,12 +205,12 @@ function request.send(index, state, method, text, opts)
   content = content or EMPTY_BODY[method]
   if redirects > 0 or digest or opts.expect ~= nil then
     return call.run {
-      index = index, method = method, url = text, own = own, name = name or site.name(index, method, text), accept = accept, type_line = type_line, body = content, timeout = timeout,
+      index = index, method = method, url = text, own = own, name = name or site.name(index, method, text), accept = accept, type_line = type_line, version = version, body = content, timeout = timeout,
       redirects = redirects, digest = digest, expect = opts.expect ~= nil and read_expect(opts.expect) or nil,
       keeps_cookies = has_jar, sends_cookies = has_jar and this.sends_cookies,
     }
   end
-  local prepared, lines = site.choose(index, method, text, own, name, accept, type_line)
+  local prepared, lines = site.choose(index, method, text, own, name, accept, type_line, version)
   if not has_jar then return response.without_cookies(prepared, send(prepared, lines, content, timeout)) end
   if state and state.cookies and this.sends_cookies then lines = with_cookies(state, prepared, own, lines) end
   return response.new(prepared, send(prepared, lines, content, timeout))

@@ -67,6 +67,7 @@ schema.request = {
   { "cookies", kind = "boolean" },
   { "expect_status", kind = "any" },
   { "expect", kind = "function" },
+  { "version", kind = "http_version" },
 }
 
 -- What other tools call our keys (k6, Locust, Artillery, wrk, hey, JMeter, Vegeta): name → ours, or a sentence.

@@ -79,8 +79,8 @@ function site.name(index, method, text)
   return method .. " " .. url.path(site.resolve(index, text))
 end
 
-local function make(index, method, absolute, lines, name, host, accept)
-  local prepared, why = prepare(index, method, absolute, lines, name or method .. " " .. url.path(absolute), host, accept)
+local function make(index, method, absolute, lines, name, host, accept, version)
+  local prepared, why = prepare(index, method, absolute, lines, name or method .. " " .. url.path(absolute), host, accept, version)
   if not prepared then errors.script("%s: %s", errors.show(absolute), why) end
   response.note(prepared, absolute, method)
   return prepared
@@ -96,12 +96,12 @@ local function prepared_plain(index, method, text)
 end
 
 --- A prepared request with a head of its own.
-function site.variant(index, method, text, lines, name, host, accept)
+function site.variant(index, method, text, lines, name, host, accept, version)
   if type(text) ~= "string" then errors.script("the URL must be a string, not %s", errors.show(text)) end
-  local key = concat({ method, text, name or "", host or "", accept or "", lines }, "\r")
+  local key = concat({ method, text, name or "", host or "", accept or "", version or "", lines }, "\r")
   local found = variants[index] and variants[index][key]
   if found then return found end
-  return keep(variants, index, key, make(index, method, site.resolve(index, text), lines, name, host, accept))
+  return keep(variants, index, key, make(index, method, site.resolve(index, text), lines, name, host, accept, version))
 end
 
 local parts = {} -- reused; cleared before each use
@@ -143,19 +143,19 @@ function site.header(own, wanted)
   end
 end
 
---- The prepared request and further header lines for headers `own` (of user and request, or nil), a name, a set of accepted statuses and the line with the body's type,
---- or nil.
-function site.choose(index, method, text, own, name, accept, type_line)
+--- The prepared request and further header lines for headers `own` (of user and request, or nil), a name, a set of accepted statuses, the line with the body's type, and
+--- a version of HTTP, or nil.
+function site.choose(index, method, text, own, name, accept, type_line, version)
   local this = sites[index]
   if type_line and (this.map["content-type"] or (own and site.header(own, "content-type") ~= nil)) then type_line = nil end
   local lines, conflict
   if own then lines, conflict = extra_lines(this, own) end
   if conflict then
     local head, host = whole_head(this, own)
-    return site.variant(index, method, text, head, name, host, accept), type_line
+    return site.variant(index, method, text, head, name, host, accept, version), type_line
   end
   if type_line then lines = (lines or "") .. type_line end
-  if name or accept then return site.variant(index, method, text, this.lines, name, this.host, accept), lines end
+  if name or accept or version then return site.variant(index, method, text, this.lines, name, this.host, accept, version), lines end
   return prepared_plain(index, method, text), lines
 end
 

@@ -40,10 +40,10 @@ function stub.install()
   end
 
   core.answer = { 200, true, nil, 5, "hello", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", "marks", nil }
-  function core.prepare(scenario, method, url, lines, name, host)
+  function core.prepare(scenario, method, url, lines, name, host, accept, version)
     local why = core.check_url(url)
     if why then return nil, why end
-    local prepared = { scenario = scenario, method = method, url = url, lines = lines, name = name, host = host }
+    local prepared = { scenario = scenario, method = method, url = url, lines = lines, name = name, host = host, accept = accept, version = version }
     record("prepare", prepared)
     return prepared
   end
