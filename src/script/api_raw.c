@@ -1,4 +1,4 @@
-/* core.raw, core.raw_send, core.raw_count, core.raw_fields: requests that a script has written out itself, as wrk's scripts do. A text holds one or more whole
+/* core.raw, core.raw_send, core.raw_count, core.raw_split, core.raw_fields, core.raw_format: requests that a script has written out itself, as wrk's scripts do. A text holds one or more whole
  * requests; they go out as they are, on the user's connection, and the call returns when all of them are answered. */
 #define _GNU_SOURCE
 #include <lauxlib.h>
@@ -14,7 +14,7 @@
 
 #define RAW_TYPE "luabench.raw"
 
-enum { METHODS = 8 };
+enum { METHODS = 8, KEPT_TEXT = 64 * 1024 };
 
 /* Where texts go, and under which names their figures are kept: one for each method, the last for all others. */
 struct raw {
@@ -282,6 +282,62 @@ static int split_text(lua_State *L)
     return 1;
 }
 
+/* Appends a string or a number; false for anything else. */
+static bool append_value(lua_State *L, int index, struct buf *out)
+{
+    size_t length;
+    int type = lua_type(L, index);
+    if (type != LUA_TSTRING && type != LUA_TNUMBER)
+        return false;
+    if (type == LUA_TNUMBER)
+        lua_pushvalue(L, index); /* converted in place, which would disturb lua_next */
+    const char *text = lua_tolstring(L, type == LUA_TNUMBER ? -1 : index, &length);
+    buf_append(out, text, length);
+    if (type == LUA_TNUMBER)
+        lua_pop(L, 1);
+    return true;
+}
+
+static void append_text(struct buf *out, const char *text)
+{
+    buf_append(out, text, strlen(text));
+}
+
+/* Appends the table at `index` as header lines. */
+static bool append_fields(lua_State *L, int index, struct buf *out)
+{
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        bool named = append_value(L, -2, out);
+        append_text(out, ": ");
+        if (!named || !append_value(L, -1, out)) {
+            lua_pop(L, 2);
+            return false;
+        }
+        append_text(out, "\r\n");
+    }
+    return true;
+}
+
+/* raw_format(method, path, headers, body): the text of the request; nil when something in it is neither a string nor a number. */
+static int format_text(lua_State *L)
+{
+    struct buf *out = &vm_of(L)->text;
+    lua_settop(L, 4);
+    luaL_checktype(L, 3, LUA_TTABLE);
+    buf_clear(out, KEPT_TEXT);
+    bool done = append_value(L, 1, out);
+    append_text(out, " ");
+    done = done && append_value(L, 2, out);
+    append_text(out, " HTTP/1.1\r\n");
+    done = done && append_fields(L, 3, out);
+    append_text(out, "\r\n");
+    done = done && (lua_isnil(L, 4) || append_value(L, 4, out));
+    if (!done)
+        return 0;
+    lua_pushlstring(L, out->data, out->length);
+    return 1;
+}
+
 /* Adds the field of a line to the table on top of the stack. */
 static void add_field(lua_State *L, const char *line, const char *end)
 {
@@ -317,7 +373,7 @@ static int head_fields(lua_State *L)
 void api_raw_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "raw", new_raw }, { "raw_send", send_text }, { "raw_count", count_text }, { "raw_split", split_text }, { "raw_fields", head_fields }, { NULL, NULL },
+        { "raw", new_raw }, { "raw_send", send_text }, { "raw_count", count_text }, { "raw_split", split_text }, { "raw_fields", head_fields }, { "raw_format", format_text }, { NULL, NULL },
     };
     api_register(L, functions);
     luaL_newmetatable(L, RAW_TYPE);

@@ -97,7 +97,7 @@ static int open_state(lua_State *L)
     return 0;
 }
 
-struct vm *vm_new(enum vm_role role)
+struct vm *vm_new(enum vm_role role, bool counted)
 {
     struct vm *vm = mem_zero(sizeof *vm);
     vm->role = role;
@@ -106,7 +106,7 @@ struct vm *vm_new(enum vm_role role)
     link_init(&vm->yielded);
     link_init(&vm->calls);
     link_init(&vm->spare_tasks);
-    vm->L = luaL_newstate();
+    vm->L = counted ? lua_newstate(memory_allocate, &vm->memory) : luaL_newstate();
     if (!vm->L || lua_cpcall(vm->L, open_state, vm)) {
         fprintf(stderr, "luabench: a Lua state cannot be made: %s\n", vm->L ? lua_tostring(vm->L, -1) : "out of memory");
         abort();
@@ -138,6 +138,7 @@ void vm_free(struct vm *vm)
     free(vm->scenarios);
     free(vm->free_slots);
     free(vm->forced.host);
+    buf_free(&vm->text);
     free(vm->stop_text);
     free(vm->failure);
     buf_free(&vm->shared);
@@ -336,6 +337,10 @@ void vm_tune_collector(struct vm *vm)
 {
     int used = lua_gc(vm->L, LUA_GCCOUNT, 0) + 1; /* KB */
     int garbage = used > LEAST_GARBAGE_KB ? used : LEAST_GARBAGE_KB;
+    if (vm->memory.limit) {
+        int left = ((int)(vm->memory.limit >> 10) - used) / 2;
+        garbage = left < 1 ? 1 : left < garbage ? left : garbage;
+    }
     lua_gc(vm->L, LUA_GCSETPAUSE, 100 + (int)(100LL * garbage / used));
 }
 
@@ -384,6 +389,26 @@ static bool push_live(struct vm *vm, const char *function)
     }
     lua_rawgeti(vm->L, LUA_REGISTRYINDEX, vm->command);
     return true;
+}
+
+bool vm_watch(struct vm *vm, const struct results *results)
+{
+    lua_State *L = vm->L;
+    bool over = false;
+    if (!push_function(L, "luabench.thresholds", "watch")) {
+        report_bug(L);
+        return false;
+    }
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm->command);
+    results_push(L, results);
+    if (call(L, 2, 1)) {
+        over = lua_toboolean(L, -1);
+        lua_pop(L, 1);
+    } else {
+        report_bug(L);
+    }
+    lua_gc(L, LUA_GCCOLLECT, 0); /* what was pushed looks into structs that end now */
+    return over;
 }
 
 void vm_live_update(struct vm *vm, const struct live_state *state)

@@ -17,6 +17,7 @@
 #include "http/pool.h"
 #include "metrics/metrics.h"
 #include "net/loop.h"
+#include "script/memory.h"
 #include "script/plan.h"
 
 struct decoder;
@@ -49,7 +50,9 @@ struct vm {
     struct lua_State *L;
     enum vm_role role;
     int command; /* reference of the table that luabench.main's `command` returned */
+    struct memory memory;
     struct rng random; /* for what a script draws while it is loaded */
+    struct buf text;   /* where texts are put together (script/api_raw.c) */
 
     /* control state only, from vm_prepare on */
     struct vm **threads;   /* the workers' states */
@@ -95,8 +98,8 @@ struct vm {
     volatile uint64_t slices;
 };
 
-/* Never fails: out of memory aborts. */
-struct vm *vm_new(enum vm_role role);
+/* Never fails: out of memory aborts. `counted`: the state's memory is counted, so that it can have a limit. */
+struct vm *vm_new(enum vm_role role, bool counted);
 void vm_free(struct vm *vm);
 
 /* Runs the command line in the state (loads the script, too). What it asks for is in `command`, which the caller releases with command_free. A bug in our own Lua code
@@ -139,6 +142,8 @@ bool vm_busy(const struct vm *vm);
 int vm_prepare(struct vm *vm, struct vm **threads, unsigned count);
 /* Control state: the calls of docs/core.md. vm_finish returns the exit status (70 after a bug in our own Lua code, traceback printed). */
 int vm_finish(struct vm *vm, const struct results *results);
+/* Thresholds over the figures so far: true when one of them ends the run. */
+bool vm_watch(struct vm *vm, const struct results *results);
 void vm_live_update(struct vm *vm, const struct live_state *state);
 void vm_live_notice(struct vm *vm, const char *text, size_t length);
 void vm_live_done(struct vm *vm);

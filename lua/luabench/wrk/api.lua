@@ -4,6 +4,7 @@ local core = require "luabench.core"
 
 local api = {}
 
+local raw_format = core.raw_format
 local format, find, concat = string.format, string.find, table.concat
 local pairs, tostring, type, error, newproxy, getmetatable = pairs, tostring, type, error, newproxy, debug.getmetatable
 
@@ -61,6 +62,8 @@ local function make_request(wrk, method, path, headers, body)
   method, path, headers, body = method or wrk.method, path or wrk.path, headers or wrk.headers, body or wrk.body
   if not headers.Host then headers.Host = wrk.headers.Host end
   headers["Content-Length"] = body and #tostring(body) or nil
+  local text = raw_format(method, path, headers, body or nil)
+  if text then return text end
   local parts = { format("%s %s HTTP/1.1", method, path) }
   local n = 1
   for name, value in pairs(headers) do

@@ -21,13 +21,16 @@ local BASIC = "assert error getmetatable ipairs next pairs pcall rawequal rawget
 -- while the script is loaded has been printed by the control state.
 local output = { descriptor = 1, pending = "" }
 
+--- Before the run nothing stands in the way of what a thread prints, either.
+function environment.print_directly(on) output.direct = on end
+
 --- Where prints go to: standard output, or with --json standard error.
 function environment.configure(given)
   output.descriptor = given.json and 2 or 1
 end
 
 local function write(text)
-  if stage.role == "control" then
+  if stage.role == "control" or output.direct then
     core.write(output.descriptor, text)
   elseif not stage.loading then
     local lines = output.pending .. text
@@ -56,7 +59,7 @@ local function stream(put)
 end
 
 local function put_error(text)
-  if stage.role == "control" then core.write(2, text) else write(text) end
+  if stage.role == "control" or output.direct then core.write(2, text) else write(text) end
 end
 
 -- Libraries ------------------------------------------------------------------------------------------------------------

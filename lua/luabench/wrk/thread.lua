@@ -2,6 +2,7 @@
 -- One iteration is what one call of request() asks for, and its answers.
 local api = require "luabench.wrk.api"
 local core = require "luabench.core"
+local environment = require "luabench.wrk.env"
 local script = require "luabench.wrk.script"
 local sender = require "luabench.wrk.sender"
 
@@ -131,7 +132,10 @@ end
 --- Calls wrk.init, and finds which functions the script has. Returns what went wrong, or nil.
 function thread.init()
   local current = script.current
-  return script.try(current.wrk.init, current.args) or script.try(start, current)
+  environment.print_directly(true)
+  local why = script.try(current.wrk.init, current.args) or script.try(start, current)
+  environment.print_directly(false)
+  return why
 end
 
 --- The one request that is made before the run and never sent. Returns what is wrong with it, or nil.
