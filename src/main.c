@@ -1,5 +1,6 @@
 /* The program: reads the command line, does what it asks for, and ends with its status. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "run/runner.h"
 #include "script/vm.h"
@@ -24,10 +25,20 @@ static int serve(const struct serve_plan *plan)
     return serve_run(&options);
 }
 
+/* Whether the option is there, whatever its value: it must be known before the command line is read. */
+static bool has_option(char **argv, const char *option)
+{
+    size_t length = strlen(option);
+    for (; *argv; argv++)
+        if (!strncmp(*argv, option, length) && (!(*argv)[length] || (*argv)[length] == '='))
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     struct command command;
-    struct vm *control = vm_new(VM_CONTROL);
+    struct vm *control = vm_new(VM_CONTROL, has_option(argv, "--script-memory"));
     int status;
 
     runner_raise_limits();

@@ -92,6 +92,14 @@ function READERS.variable(text)
   return nil, show(text) .. " is neither NAME nor NAME=VALUE"
 end
 
+local LEAST_MEMORY = 4 * 1024 * 1024
+
+function READERS.memory(text)
+  local size, why = units.size(text)
+  if size and size < LEAST_MEMORY then return nil, show(text) .. " is too little: a thread needs 4MiB before it does anything" end
+  return size, why
+end
+
 function READERS.seed(text)
   local number = text:find("^%d+$") and tonumber(text)
   if number and number <= 2 ^ 53 then return number end

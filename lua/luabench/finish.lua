@@ -81,6 +81,7 @@ end
 
 local function document_of(plan, merged)
   merged.notices = merged.notices or {}
+  if plan.aborted then table.insert(merged.notices, plan.aborted) end
   for _, notice in ipairs(file.notices()) do table.insert(merged.notices, notice) end
   local document = results.document(plan, merged, thresholds.evaluate(plan, merged))
   remarks.add(document)

@@ -66,6 +66,7 @@ flags.run = {
     { "target", false, "--target", "URL", "replaces the script's target", kind = "url", example = "http://127.0.0.1:8080", what = "the target", also = "--base-url" },
     { "script_timeout", false, "--script-timeout", "TIME", "end the run when a function of the script never returns (10s)", kind = "positive_duration", example = "10s",
       what = "the time after which a script counts as stuck" },
+    { "script_memory", false, "--script-memory", "SIZE", "the Lua memory that each thread may use (no limit)", kind = "memory", example = "256MiB", what = "the memory" },
     { "root", false, "--root", "DIR", "the folder that the script may read, instead of its own", kind = "text", example = "..", what = "the folder" },
     { "allow_read", false, "--allow-read", "[=DIR]", "let the script read files, below DIR or everywhere; repeatable", kind = "text", many = true, bare = "/",
       example = "--allow-read=/data", what = "the folder" },
@@ -138,7 +139,7 @@ flags.wrk = {
   },
   rows_of("How much load", " rate iterations graceful_stop "),
   renamed("Connections", { timeout = { [5] = "for a whole response (2s)" } }),
-  rows_of("Scripts", " env seed allow_read allow_write allow_run allow_ffi allow_all script_timeout root show_secrets dry_run "),
+  rows_of("Scripts", " env seed allow_read allow_write allow_run allow_ffi allow_all script_timeout script_memory root show_secrets dry_run "),
   renamed("Results", { version = { [2] = "-v" } }),
 }
 

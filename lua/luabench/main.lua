@@ -101,7 +101,7 @@ local function script_plan(path, given)
   local script = require "luabench.script"
   check_script_words(given)
   configure_script(path, given)
-  script.load(path, given.args)
+  script.load(path, given.args, given.script_memory)
   if given.help then return say(require("luabench.help").script(path)) end
   local plan = require("luabench.plan").make(script.scenarios(path), given)
   plan.script = path

@@ -182,10 +182,11 @@ function plan.make(scenarios, given)
   scenarios = scenario.only(scenarios, given.only and given.only[1] and given.only)
   check_one_scenario(scenarios, given)
   local result = {
-    action = "run", scenarios = {}, script_timeout = given.script_timeout or 10, progress = progress_of(given), interval = given.interval or 10,
+    action = "run", scenarios = {}, script_timeout = given.script_timeout or 10, script_memory = given.script_memory, progress = progress_of(given), interval = given.interval or 10,
     args = given.args, latency = given.latency or false, json = given.json or false, report = given.report, color = color_wanted(given),
     thresholds = threshold_list(scenarios, given.thresholds), outputs = given.outputs or {}, params = param_values(),
   }
+  result.watched = thresholds.watched(result.thresholds)
   result.seed = given.seed or core.random_unknown()
   result.options = reported(given, result.params)
   result.options.seed = result.seed

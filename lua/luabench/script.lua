@@ -1,4 +1,5 @@
 -- Loads a script: as text, in its environment, and collects what it defines. Every way in which that fails is a message and exit status 2.
+local core = require "luabench.core"
 local errors = require "luabench.errors"
 local file = require "luabench.file"
 local files = require "luabench.files"
@@ -43,15 +44,18 @@ local function on_error(value)
   return { text = text, calls = calls(text) }
 end
 
-local function run(main_chunk, args)
+local function run(main_chunk, args, memory)
+  if memory then core.limit_memory(memory, true) end
   local ok, failure = xpcall(function() main_chunk(unpack(args, 1, #args)) end, on_error)
+  if memory then core.limit_memory(memory, false) end
   if ok then return end
+  if type(failure) == "string" then errors.usage("the script cannot be loaded: %s (--script-memory)", failure) end
   if errors.is_usage(failure) then error(failure, 0) end
   errors.usage("%s%s", failure.text, failure.calls)
 end
 
---- Loads the script at `path` with `args` as its `...`; script.scenarios says what it defined.
-function script.load(path, args)
+--- Loads the script at `path` with `args` as its `...`, in no more than `memory` bytes of this state when that is given; script.scenarios says what it defined.
+function script.load(path, args, memory)
   local text = read(path)
   local env, module_env, provided, buffer
   local require_function = modules.require_function(files.folder(path), function() return provided end, function() return module_env end)
@@ -64,7 +68,7 @@ function script.load(path, args)
   metric.reset()
   hook.reset()
   stage.loading, stage.folder = true, files.folder(path)
-  run(compile(path, text, env), args or {})
+  run(compile(path, text, env), args or {}, memory)
 end
 
 --- What the loaded script defined. Ends the command when that is nothing, or not whole, or when -p names what it does not declare.

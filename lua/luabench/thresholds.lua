@@ -96,4 +96,36 @@ function thresholds.evaluate(plan, results)
   return outcomes
 end
 
+--- True when one of a plan's thresholds may end the run.
+function thresholds.watched(list)
+  for _, threshold in ipairs(list) do
+    if threshold.abort then return true end
+  end
+  return false
+end
+
+-- What is to be said of a threshold with `abort` that has failed, or nil. One without data, or over too few samples for its percentile, ends nothing.
+local function failure_of(plan, results, threshold)
+  local parsed = results.duration >= (threshold.after or 0) and parser.parse(threshold.expression)
+  for _, condition in ipairs(parsed and parsed.conditions or {}) do
+    local outcome = judge(plan, results, parsed, condition, threshold)
+    if not outcome.ok and outcome.value and not outcome.warning then
+      local scenario = threshold.scenario and ('scenario "%s": '):format(threshold.scenario) or ""
+      return ("ended after %s by a threshold: %s%s: %s is not so"):format(format.span(math.floor(results.duration)), scenario, parsed.name, condition.text)
+    end
+  end
+end
+
+--- Once a second while the run goes on, with the figures so far: true when a threshold with `abort` ends the run; then plan.aborted says why.
+function thresholds.watch(plan, results)
+  for _, threshold in ipairs(plan.thresholds) do
+    plan.aborted = threshold.abort and failure_of(plan, results, threshold) or nil
+    if plan.aborted then
+      require("luabench.live").notice(plan, plan.aborted)
+      return true
+    end
+  end
+  return false
+end
+
 return thresholds

@@ -300,6 +300,16 @@ void metrics_merge(struct metrics *into, const struct metrics *from)
     merge_error_texts(into, from);
 }
 
+void metrics_add_up(const struct metrics *metrics, struct name_metrics *totals)
+{
+    struct name_metrics *all = &totals[metrics->scenario_count];
+    for (size_t s = 0; s < metrics->scenario_count; s++) {
+        for (size_t i = 0; i < metrics->scenarios[s].name_count; i++)
+            name_metrics_merge(&totals[s], metrics->scenarios[s].names[i]);
+        name_metrics_merge(all, &totals[s]);
+    }
+}
+
 static void total_name(struct metrics_totals *totals, const struct name_metrics *name)
 {
 #define X(counter) totals->counter += name->counter;

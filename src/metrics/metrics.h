@@ -185,6 +185,8 @@ void metrics_error_text(struct metrics *metrics, enum err error, const char *tex
 void metrics_merge(struct metrics *into, const struct metrics *from);
 /* Adds the counters and histograms of one name to another (to a zeroed one for a total, which is then released with name_metrics_free). */
 void name_metrics_merge(struct name_metrics *into, const struct name_metrics *from);
+/* Adds the names of each scenario to totals[its index], and those to totals[scenario_count]; all zeroed, to be released with name_metrics_free. */
+void metrics_add_up(const struct metrics *metrics, struct name_metrics *totals);
 /* Releases histograms and statuses; not the struct itself. */
 void name_metrics_free(struct name_metrics *name);
 /* True when the books balance at the end of a run: every equation above. Otherwise `why` says in words which one is off first, where, and its figures. */

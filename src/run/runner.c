@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "run/judge.h"
 #include "run/progress.h"
 #include "run/worker.h"
 #include "script/results.h"
@@ -48,6 +49,7 @@ struct runner {
     unsigned worker_count;
     int signals; /* signalfd */
     struct progress_state progress;
+    struct judge judge;
     bool interrupted, stopping;
     bool loaded;        /* the load has begun */
     int64_t ordered_at; /* ns: when the workers were told to interrupt everything; 0: not */
@@ -298,6 +300,8 @@ static void watch_stage(struct runner *runner)
         progress_tick(&runner->progress, runner->stopping);
         if (runner->loaded)
             announce_grace(runner);
+        if (runner->loaded && !runner->ordered_at && judge_tick(&runner->judge))
+            interrupt(runner);
     }
 }
 
@@ -340,6 +344,10 @@ static void load(struct runner *runner)
     runner->run.start = clock_ns() + (has_open(runner->plan) ? HEAD_START_MS * NS_PER_MS : 0);
     runner->started_at = time(NULL);
     runner->loaded = true;
+    runner->judge = (struct judge){
+        .control = runner->control, .plan = runner->plan, .workers = runner->workers, .worker_count = runner->worker_count, .start = runner->run.start,
+        .next = runner->run.start + NS_PER_SECOND,
+    };
     progress_begin(&runner->progress);
     run_on_all(runner, STAGE_LOAD);
 }
@@ -375,17 +383,6 @@ static void carry_out(struct runner *runner)
 }
 
 /* The end */
-
-/* Adds up the names of each scenario, and the scenarios. */
-static void add_up(const struct metrics *metrics, struct name_metrics *totals)
-{
-    struct name_metrics *all = &totals[metrics->scenario_count];
-    for (size_t s = 0; s < metrics->scenario_count; s++) {
-        for (size_t i = 0; i < metrics->scenarios[s].name_count; i++)
-            name_metrics_merge(&totals[s], metrics->scenarios[s].names[i]);
-        name_metrics_merge(all, &totals[s]);
-    }
-}
 
 /* Merges the other workers' figures into those of the first. */
 static void merge_workers(struct runner *runner, struct results *results)
@@ -449,7 +446,7 @@ static int report(struct runner *runner)
     results.notices = (const char *const *)runner->notices;
     results.notice_count = runner->notice_count;
     runner->totals = mem_array(runner->plan->scenario_count + 1, sizeof *runner->totals);
-    add_up(all, runner->totals);
+    metrics_add_up(all, runner->totals);
     results.totals = runner->totals;
     results.lag = &runner->workers[0].vm->lag;
     results.stuck = runner->has_stuck ? &runner->stuck : NULL;

@@ -122,10 +122,25 @@ static void detail_connections(struct worker *worker)
         detail(&worker->metrics.scenarios[i].connection_details, &worker->vm->scenarios[i].connections);
 }
 
+/* Copies everything for thresholds that may end the run, at most twice a second. */
+static void publish_figures(struct worker *worker)
+{
+    int64_t now = clock_ns();
+    if (!worker->run->plan->watched || now < worker->next_figures)
+        return;
+    worker->next_figures = now + NS_PER_SECOND / 2;
+    pthread_mutex_lock(&worker->lock);
+    metrics_free(&worker->figures);
+    plan_metrics_init(worker->run->plan, &worker->figures);
+    metrics_merge(&worker->figures, &worker->metrics);
+    pthread_mutex_unlock(&worker->lock);
+}
+
 static void on_publish(struct timer *timer)
 {
     struct worker *worker = container_of(timer, struct worker, publish_timer);
     publish(worker);
+    publish_figures(worker);
     vm_tune_collector(worker->vm);
     timers_set(&worker->loop.timers, timer, clock_ns() + publish_period(worker));
 }
@@ -233,7 +248,7 @@ static bool load_script(struct worker *worker)
         return false;
     }
     worker->pool = pool_new(&worker->loop);
-    worker->vm = vm_new(VM_WORKER);
+    worker->vm = vm_new(VM_WORKER, run->plan->script_memory > 0);
     worker->vm->seed = run->plan->seed;
     vm_command(worker->vm, run->argc, run->argv, &command);
     command_free(&command);
@@ -279,16 +294,6 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-static void init_metrics(struct worker *worker)
-{
-    const struct plan *plan = worker->run->plan;
-    const char **names = mem_array(plan->scenario_count, sizeof *names);
-    for (size_t i = 0; i < plan->scenario_count; i++)
-        names[i] = plan->scenarios[i].name;
-    metrics_init(&worker->metrics, names, plan->scenario_count);
-    free(names);
-}
-
 bool worker_start(struct worker *worker)
 {
     const struct plan *plan = worker->run->plan;
@@ -297,7 +302,8 @@ bool worker_start(struct worker *worker)
     worker->durations = mem_array(plan->scenario_count, sizeof *worker->durations);
     worker->shared_changed = mem_array(plan->scenario_count, sizeof *worker->shared_changed);
     sem_init(&worker->go, 0, 0);
-    init_metrics(worker);
+    plan_metrics_init(plan, &worker->metrics);
+    plan_metrics_init(plan, &worker->figures);
     pthread_mutex_init(&worker->lock, NULL);
     return !pthread_create(&worker->thread, NULL, thread_main, worker);
 }
@@ -320,6 +326,13 @@ void worker_totals(struct worker *worker, struct metrics_totals *into, struct me
     pthread_mutex_lock(&worker->lock);
     metrics_totals_merge(into, &worker->totals);
     metrics_totals_merge(warm_up, &worker->warm_up);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void worker_figures(struct worker *worker, struct metrics *into)
+{
+    pthread_mutex_lock(&worker->lock);
+    metrics_merge(into, &worker->figures);
     pthread_mutex_unlock(&worker->lock);
 }
 
@@ -356,6 +369,7 @@ void worker_free(struct worker *worker)
 {
     metrics_totals_free(&worker->totals);
     metrics_free(&worker->metrics);
+    metrics_free(&worker->figures);
     metrics_totals_free(&worker->warm_up);
     free(worker->durations);
     free(worker->shared_changed);

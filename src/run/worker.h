@@ -75,7 +75,10 @@ struct worker {
     _Atomic int order;    /* enum worker_order */
     _Atomic bool stop_run; /* a script called stop_run: vm->stop_text */
 
-    pthread_mutex_t lock;  /* of the totals */
+    int64_t next_figures;  /* ns: when `figures` is to be made again */
+
+    pthread_mutex_t lock;  /* of the totals and the figures */
+    struct metrics figures; /* a copy of the metrics, when thresholds are watched */
     struct metrics_totals totals, warm_up; /* of what counts, and of the warm-ups */
 };
 
@@ -87,6 +90,8 @@ void worker_begin(struct worker *worker, enum stage stage);
 void worker_order(struct worker *worker, enum worker_order order);
 /* Adds the latest published totals of what counts to `into`, and those of the warm-ups to `warm_up`, from another thread. */
 void worker_totals(struct worker *worker, struct metrics_totals *into, struct metrics_totals *warm_up);
+/* Adds the latest published copy of all figures, from another thread. */
+void worker_figures(struct worker *worker, struct metrics *into);
 /* Ends the books of a worker whose thread is parked inside Lua for good: what runs there is counted as interrupted. Touches no Lua state. */
 void worker_abandon(struct worker *worker);
 /* Waits for the thread and releases everything but `metrics` and `durations`. */

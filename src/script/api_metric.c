@@ -15,7 +15,7 @@ static struct own_series *find_series(struct vu *vu, const char *name, enum own_
     return series;
 }
 
-/* metric_add(name, kind, value, tags, scale): `kind` as in enum own_kind, `scale` what a trend's value is multiplied with. */
+/* metric_add(name, kind, value, tags, scale): `kind` as in enum own_kind, `scale` what a trend's value is multiplied with. Nothing is kept of a warm-up. */
 static int add(lua_State *L)
 {
     struct vu *vu = vu_running(L);
@@ -24,7 +24,8 @@ static int add(lua_State *L)
     double value = luaL_checknumber(L, 3), scale = luaL_checknumber(L, 5);
     if (!vu)
         return luaL_error(L, "only a scenario's functions can add to a metric, while it runs");
-    own_add(find_series(vu, name, kind, tags), kind, value, scale, clock_ns());
+    if (!vu->scenario->warming)
+        own_add(find_series(vu, name, kind, tags), kind, value, scale, clock_ns());
     return 0;
 }
 

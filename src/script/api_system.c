@@ -68,6 +68,17 @@ static int file_kind(lua_State *L)
     return 1;
 }
 
+/* limit_memory(bytes, now): a limit on the memory of this state, when it is counted; `now`: the script is being loaded, and it holds. It always does while users run. */
+static int limit_memory(lua_State *L)
+{
+    struct memory *memory = &vm_of(L)->memory;
+    if (memory->used) {
+        memory->limit = (size_t)luaL_checknumber(L, 1);
+        memory->enforced = lua_toboolean(L, 2);
+    }
+    return 0;
+}
+
 static int cores(lua_State *L)
 {
     cpu_set_t set;
@@ -78,7 +89,7 @@ static int cores(lua_State *L)
 void api_system_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "log", log_line }, { "write", write_all }, { "terminal", terminal }, { "cores", cores }, { "file_kind", file_kind }, { NULL, NULL },
+        { "log", log_line }, { "write", write_all }, { "terminal", terminal }, { "cores", cores }, { "limit_memory", limit_memory }, { "file_kind", file_kind }, { NULL, NULL },
     };
     api_register(L, functions);
     lua_pushliteral(L, LUABENCH_SHARE);

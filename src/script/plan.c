@@ -114,6 +114,8 @@ static const char *read_plan(lua_State *L, struct plan *plan)
 {
     plan->threads = (unsigned)field_count(L, "threads", 0);
     plan->seed = field_count(L, "seed", 0);
+    plan->watched = field_bool(L, "watched");
+    plan->script_memory = field_count(L, "script_memory", 0);
     plan->script_timeout = field_duration(L, "script_timeout", 10 * NS_PER_SECOND);
     plan->interval = field_duration(L, "interval", 10 * NS_PER_SECOND);
     plan->progress = read_progress(L);
@@ -152,6 +154,15 @@ const char *plan_load_tls(const struct plan *plan)
         if (plan->scenarios[i].http.expects_tls)
             why = tls_context_load(plan->scenarios[i].http.client.tls);
     return why;
+}
+
+void plan_metrics_init(const struct plan *plan, struct metrics *metrics)
+{
+    const char **names = mem_array(plan->scenario_count, sizeof *names);
+    for (size_t i = 0; i < plan->scenario_count; i++)
+        names[i] = plan->scenarios[i].name;
+    metrics_init(metrics, names, plan->scenario_count);
+    free(names);
 }
 
 void command_free(struct command *command)

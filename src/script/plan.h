@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "metrics/metrics.h"
 #include "script/plan_http.h"
 #include "script/plan_serve.h"
 
@@ -46,6 +47,8 @@ enum progress { PROGRESS_NONE, PROGRESS_LINES, PROGRESS_BLOCK };
 struct plan {
     unsigned threads;       /* 0: as many as sensible */
     uint64_t seed;          /* of everything random */
+    bool watched;           /* some thresholds may end the run: the workers publish all their figures */
+    uint64_t script_memory; /* bytes a worker's Lua state may use; 0: no limit */
     int64_t script_timeout; /* ns */
     int64_t interval;       /* ns between progress lines */
     enum progress progress;
@@ -68,6 +71,8 @@ struct lua_State;
 /* Reads the command table on top of the stack. NULL, or which field is wrong (a bug in lua/, not a user's mistake). */
 const char *command_read(struct lua_State *L, struct command *command);
 void command_free(struct command *command);
+/* An empty struct for the figures of the plan's scenarios, to be released with metrics_free. */
+void plan_metrics_init(const struct plan *plan, struct metrics *metrics);
 /* Loads the certificates of scenarios whose target is https, which takes a while, so that their first request need not wait for it. NULL, or why that failed. */
 const char *plan_load_tls(const struct plan *plan);
 

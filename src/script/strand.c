@@ -105,6 +105,18 @@ void strand_ready(struct strand *strand)
     list_append(&strand->vu->vm->ready, &strand->link);
 }
 
+/* lua_resume in a state whose memory is limited. */
+static int resume_limited(struct vm *vm, lua_State *co, int arguments)
+{
+    if (vm->memory.full)
+        lua_gc(co, LUA_GCCOLLECT, 0); /* what the last slice could not give back before it was dead */
+    vm->memory.enforced = true;
+    int status = lua_resume(co, arguments);
+    vm->memory.enforced = false;
+    vm->memory.full = status == LUA_ERRMEM;
+    return status;
+}
+
 enum strand_outcome strand_resume(struct strand *strand)
 {
     struct vm *vm = strand->vu->vm;
@@ -116,7 +128,7 @@ enum strand_outcome strand_resume(struct strand *strand)
     vm->running = strand;
     vm->slices++;
     vm->in_lua = 1;
-    int status = lua_resume(co, arguments);
+    int status = vm->memory.limit ? resume_limited(vm, co, arguments) : lua_resume(co, arguments);
     vm->in_lua = 0;
     vm->running = NULL;
     return status == LUA_YIELD ? STRAND_WAITS : status ? STRAND_DIED : STRAND_RETURNED;

@@ -127,6 +127,30 @@ def test_no_data_fails_unless_it_may_be_empty(luabench):
     assert luabench.run(script='thresholds { { "http.latency: p(95) < 1s", empty = "ok" } }' + DO_NOTHING).returncode == 0
 
 
+def test_a_threshold_ends_the_run(luabench, target):
+    """Half of the checks fail: the run of an hour ends as soon as that is seen, in every thread, as a failed threshold."""
+    script = """thresholds { { "checks: rate > 90%", abort = true }, { "no.such.thing: max < 5", empty = "ok", abort = true } }
+      local thing = metric.trend("no.such.thing")
+      scenario "s" { users = 4, duration = "1h", run = function(user)
+        check("is even", user.sequence % 2 == 0) http.get("/hello") sleep(0.01) end }"""
+    done = luabench.run("-t", 2, "--target", target.url, "-o", "result.json", script=script)
+    assert done.returncode == 1, done.stderr
+    assert "by a threshold: checks: rate > 90% is not so" in done.stderr
+    result = luabench.saved_result()
+    assert any("by a threshold: checks: rate > 90% is not so" in notice for notice in result["notices"])
+    iterations = result["scenarios"]["s"]["iterations"]
+    assert iterations["completed"] > 0
+    assert iterations["scheduled"] == iterations["completed"] + iterations["interrupted"]
+
+
+def test_a_threshold_that_holds_ends_nothing_and_after_waits(luabench):
+    script = """thresholds { { "checks: rate > 10%", abort = true }, { "checks: rate > 90%", abort = true, after = "1h" } }
+      scenario "s" { users = 2, duration = "2.5s", run = function(user) check("is even", user.sequence % 2 == 0) sleep(0.01) end }"""
+    done = luabench.run("-o", "result.json", script=script)
+    assert done.returncode == 1 and "by a threshold" not in done.stderr
+    assert luabench.saved_result()["duration"] >= 2.5
+
+
 WRONG_THRESHOLDS = {
     'thresholds { "http.latency: p(95) < 200" }': 'thresholds: "http.latency: p(95) < 200": 200 what? write 200ms',
     'thresholds { "http.latencies: p(95) < 200ms" }': 'thresholds: "http.latencies: p(95) < 200ms": unknown metric "http.latencies", did you mean "http.latency"?',

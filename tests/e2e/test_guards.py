@@ -107,3 +107,33 @@ def test_arguments(luabench, line, message):
     done = luabench.run(script=f'\nscenario "s" {{ run = function(user) {line} end }}')
     assert done.returncode == 3
     assert re.search(r"script\.lua:2: (.*)", done.stderr)[1].startswith(message), done.stderr
+
+
+# --script-memory
+
+GREEDY = 'local function grow(n) local t = {} for i = 1, n do t[i] = { i } end return t end\n'
+
+
+def test_a_script_that_wants_too_much_memory(luabench):
+    """Iterations that stay below the limit go on beside those that do not."""
+    script = GREEDY + """scenario "s" { users = 2, iterations = 20, run = function(user)
+      if user.sequence % 2 == 0 then grow(1e7) end
+      grow(1000) sleep(0.001) end }"""
+    done = luabench.run("--script-memory", "32MiB", "-o", "result.json", script=script)
+    assert done.returncode == 1, done.stderr
+    result = luabench.saved_result()
+    assert result["scenarios"]["s"]["iterations"]["completed"] == 10
+    assert result["scenarios"]["s"]["iterations"]["failed"] == 10
+    assert "not enough memory" in done.stderr
+
+
+def test_too_much_memory_while_loading(luabench):
+    done = luabench.run("--script-memory=16MiB", script=GREEDY + "grow(1e7)\n" + 'scenario "s" { run = function() end }')
+    assert done.returncode == 2
+    assert done.stderr == "luabench: the script cannot be loaded: not enough memory (--script-memory)\n"
+
+
+@pytest.mark.parametrize("size, message", [("1MB", '"1MB" is too little: a thread needs 4MiB before it does anything'), ("much", '"much" is not a size; write 64KiB, 5MB or a number of bytes')])
+def test_wrong_script_memory(luabench, size, message):
+    done = luabench.run("--script-memory", size, script='scenario "s" { run = function() end }')
+    assert done.returncode == 2 and done.stderr == f"luabench: --script-memory: {message}\n"

@@ -11,7 +11,7 @@ static struct vm *vm;
 
 static int set_up(void **state)
 {
-    vm = vm_new(VM_CONTROL);
+    vm = vm_new(VM_CONTROL, false);
     return luaL_dostring(vm->L, "core = require 'luabench.core'");
 }
 
