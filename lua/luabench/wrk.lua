@@ -12,6 +12,7 @@ local format = string.format
 
 -- wrk's own
 local THREADS, CONNECTIONS, DURATION, TIMEOUT = 2, 10, 10, 2
+local GRACE = 0.1 -- wrk's threads see the end of the run that late; what is answered by then still reaches response()
 
 local FAILED = 1 -- exit status after an error in done()
 local WRONG = 2
@@ -97,7 +98,8 @@ local function scenario_of(current, given)
   local run = require("luabench.wrk.thread").run
   return {
     name = require("luabench.files").base(current.path), where = current.path,
-    values = { run = run, target = current.target.url, users = given.users, duration = given.duration, graceful_stop = 0, http = {} },
+    values = { run = run, target = current.target.url, users = given.users, duration = given.duration, graceful_stop = GRACE, connections_per_user = 1,
+      http = {} },
   }
 end
 

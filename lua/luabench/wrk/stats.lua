@@ -17,7 +17,11 @@ end
 local function object_of(own, figures)
   local object = newproxy(true)
   local meta = debug.getmetatable(object)
-  function figures.percentile(_, p) return at_share(own, min(max(tonumber(p) or 0, 0), 100) / 100) end
+  function figures.percentile(_, p)
+    p = tonumber(p) or 0
+    if p >= 100 then return figures.max end
+    return max(figures.min, min(at_share(own, max(p, 0) / 100), figures.max))
+  end
   meta.__index = function(_, key)
     if figures[key] ~= nil then return figures[key] end
     local index = tonumber(key)

@@ -142,7 +142,8 @@ end
 function thread.verify()
   local env = script.current.env
   return script.try(function()
-    local text = type(env.request) == "function" and env.request() or script.current.wrk.request()
+    local make = type(env.request) == "function" and env.request or script.current.wrk.request
+    local text = make()
     if text == nil or text == "" then error("request() returned nothing to send, at its first call", 0) end
     if type(text) ~= "string" and type(text) ~= "number" then error("request() must return a text, not a " .. type(text), 0) end
     core.raw_count(tostring(text))
