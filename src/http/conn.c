@@ -72,6 +72,15 @@ static void retire(struct conn *conn)
     conn->endpoint->connections--;
 }
 
+/* A connection that takes some exchanges before its GOAWAY brings the others nearer to their turn, however often they come back: nginx ends connections all the time. */
+static bool took_some(const struct conn *conn, const struct link *returned)
+{
+    uint64_t count = 0;
+    for (const struct link *link = returned->next; link != returned; link = link->next)
+        count++;
+    return conn->codec->farewell && conn->requests > count;
+}
+
 /* The peer has sent exchanges back. Where it had promised room for them, it is not asked again. */
 static void take_back(struct conn *conn)
 {
@@ -86,7 +95,7 @@ static void take_back(struct conn *conn)
         list_remove(&conn->link); /* it has no room for those */
         list_append(&conn->endpoint->busy, &conn->link);
     }
-    endpoint_returned(conn->endpoint, &returned, codec->farewell ? codec->farewell : "REFUSED_STREAM");
+    endpoint_returned(conn->endpoint, &returned, took_some(conn, &returned), codec->farewell ? codec->farewell : "REFUSED_STREAM");
 }
 
 /* Closes it with all that follows from that: its exchanges are sent again or end, and those that wait get another connection. */

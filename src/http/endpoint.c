@@ -210,13 +210,14 @@ void endpoint_lost(struct endpoint *endpoint, struct link *exchanges, enum err e
 }
 
 /* One of which nothing was written just goes elsewhere. That the method is not idempotent does not matter: RFC 9113 8.7. */
-void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, const char *text)
+void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, bool often, const char *text)
 {
     struct link again, *link;
     link_init(&again);
     while ((link = list_shift(exchanges))) {
         struct exchange *exchange = container_of(link, struct exchange, link);
-        if (exchange->written && (exchange->retried || exchange->answered || !endpoint->client->options->retry)) {
+        bool spent = exchange->retried && !often;
+        if (exchange->written && (spent || exchange->answered || !endpoint->client->options->retry)) {
             exchange_fail(exchange, ERR_REFUSED_STREAM, text);
             continue;
         }

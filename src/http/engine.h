@@ -98,8 +98,9 @@ void endpoint_serve(struct endpoint *endpoint);
 /* The exchanges of a connection that died with `error`: each is sent again on a new connection, where the rule allows that, or ends. `text` is said of the first
  * one, NULL: how far it had come. */
 void endpoint_lost(struct endpoint *endpoint, struct link *exchanges, enum err error, const char *text);
-/* The exchanges that a connection hands back because the peer has not processed them: each is sent again, once, or ends. `text`: how the peer said so. */
-void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, const char *text);
+/* The exchanges that a connection hands back because the peer has not processed them: each is sent again, once unless `often`, or ends. `text`: how the peer
+ * said so. */
+void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, bool often, const char *text);
 /* Ends an exchange that is in no list; `text` NULL: how far it had come. */
 void exchange_fail(struct exchange *exchange, enum err error, const char *text);
 

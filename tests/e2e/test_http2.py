@@ -439,7 +439,9 @@ def test_limits_that_change_in_mid_run(against, target, page):
     scenario = checked(result)
     assert scenario["errors"] == {} and scenario["requests"]["timed_out"] == 0
     assert all(check["fails"] == 0 for check in result["checks"].values()), result["checks"]
-    assert scenario["connections"]["opened"] == 1
+    if not page.startswith("/streams"):
+        assert scenario["connections"]["opened"] == 1
+    assert scenario["connections"]["opened"] <= 1 + scenario["requests"]["retried"], "a stream that was begun too late is sent again on a new connection"
     assert scenario["requests"]["succeeded"] == 19 * 50 + 30 + 10 + 20
     assert count_at(target, "echo") == 19 * 50 + 30
 
