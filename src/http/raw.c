@@ -76,14 +76,26 @@ static enum framing framing_of(const char *line, const char *end, size_t *size)
     return NO_BODY;
 }
 
+/* The number in hexadecimal digits at the beginning of a line; SIZE_MAX when it is too large. */
+static size_t chunk_size(const char *line, const char *end)
+{
+    size_t size = 0;
+    for (; line < end && strchr("0123456789abcdefABCDEF", *line) && *line; line++) {
+        if (size > SIZE_MAX / 32)
+            return SIZE_MAX;
+        size = size * 16 + (size_t)(*line <= '9' ? *line - '0' : (*line | 0x20) - 'a' + 10);
+    }
+    return size;
+}
+
 /* The end of a chunked body (RFC 9112 7.1), or NULL. */
 static const char *chunked_end(const char *text, const char *end)
 {
     for (;;) {
-        const char *next;
-        if (!line_end(text, end, &next))
+        const char *next, *stop = line_end(text, end, &next);
+        if (!stop)
             return NULL;
-        size_t size = strtoull(text, NULL, 16); /* ends at the LF at the latest */
+        size_t size = chunk_size(text, stop);
         text = next;
         if (!size)
             break;
