@@ -83,6 +83,11 @@ function reference.userinfo(absolute)
   return reference.decode(user), reference.decode(password)
 end
 
+--- The URL with *** in place of a password.
+function reference.without_password(absolute)
+  return (gsub(absolute, "^(%a[%w+.-]*://[^/?#:@]*:)[^/?#]*@", "%1***@"))
+end
+
 --- Percent-encoding undone.
 function reference.decode(text)
   return (gsub(text, "%%(%x%x)", function(hex) return char(tonumber(hex, 16)) end))

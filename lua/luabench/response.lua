@@ -174,14 +174,22 @@ function Response.__index(res, key)
   return no_field(key)
 end
 
+-- What is wrong, for one line.
+local function wrong(res)
+  local name = rawget(res, "error")
+  if not name then return "" end
+  if name == "status" then return ", not accepted" end
+  return format(", %s (%s)", name, res.error_text)
+end
+
 function Response.__tostring(res)
   local origin = origins[rawget(res, "_request")] or { "?", "?" }
   local seconds = res.time and res.time.total
   local took = seconds and format(" in %.3g ms", seconds * 1e3) or ""
-  if rawget(res, "status") == 0 then return format("%s %s: %s (%s)%s", origin[2], origin[1], rawget(res, "error"), res.error_text, took) end
-  local size, wrong = rawget(res, "size"), rawget(res, "error")
-  if wrong == "status" then wrong = "not accepted" elseif wrong then wrong = wrong .. " (" .. res.error_text .. ")" end
-  return format("%s %s: %d%s, %d byte%s%s", origin[2], origin[1], rawget(res, "status"), wrong and ", " .. wrong or "", size, size == 1 and "" or "s", took)
+  local asked = origin[2] .. " " .. reference.without_password(origin[1])
+  if rawget(res, "status") == 0 then return format("%s: %s (%s)%s", asked, rawget(res, "error"), res.error_text, took) end
+  local size = rawget(res, "size")
+  return format("%s: %d%s, %d byte%s%s", asked, rawget(res, "status"), wrong(res), size, size == 1 and "" or "s", took)
 end
 
 local function check_self(res, name)

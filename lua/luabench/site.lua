@@ -12,7 +12,7 @@ local site = {}
 
 local prepare = core.prepare
 local pairs, type = pairs, type
-local lower, concat = string.lower, table.concat
+local find, lower, concat = string.find, string.lower, table.concat
 
 local MOST_PREPARED = 4096
 
@@ -20,7 +20,7 @@ local MOST_PREPARED = 4096
 local sites = {}
 site.of = sites
 
--- Prepared requests that need nothing but their URL: method → scenario index → URL as the script wrote it.
+-- Prepared requests that need nothing but their URL, which has no credentials in it: method → scenario index → URL as the script wrote it.
 local plain = {}
 -- Those with a name of their own or other headers than the scenario's: scenario index → all of it as one string.
 local variants = {}
@@ -88,7 +88,7 @@ end
 
 local function prepared_plain(index, method, text)
   local this = sites[index]
-  if not this.simple then return site.variant(index, method, text, this.lines, nil, this.host) end
+  if not this.simple or (type(text) == "string" and find(text, "@", 1, true)) then return site.variant(index, method, text, this.lines, nil, this.host) end
   local by_index = site.plain_of(method)
   local found = by_index[index] and by_index[index][text]
   if found then return found end

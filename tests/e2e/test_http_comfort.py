@@ -1,0 +1,620 @@
+"""What a script's options become on the wire, and what answers become for the script: against a server that records what it gets and answers as the test says."""
+import base64
+import email.parser
+import email.policy
+import gzip
+import hashlib
+import os
+import re
+import socketserver
+import threading
+import urllib.parse
+import zlib
+
+import pytest
+
+
+class Request:
+    def __init__(self, head, body):
+        lines = head.decode("latin-1").split("\r\n")
+        self.method, self.target, self.version = lines[0].split(" ")
+        self.headers = [tuple(part.strip() for part in line.split(":", 1)) for line in lines[1:]]
+        self.body = body
+
+    @property
+    def line(self):
+        return f"{self.method} {self.target}"
+
+    def values(self, name):
+        return [value for key, value in self.headers if key.lower() == name.lower()]
+
+    def __getitem__(self, name):
+        """The value of a header that is there once, or None."""
+        values = self.values(name)
+        assert len(values) < 2, f"{name} is there {len(values)} times"
+        return values[0] if values else None
+
+
+def reply(status=200, body=b"", *headers):
+    lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", *(f"{name}: {value}" for name, value in headers), "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+class Connection(socketserver.StreamRequestHandler):
+    disable_nagle_algorithm = True
+
+    def handle(self):
+        try:
+            while request := self.read():
+                with self.server.lock:
+                    self.server.requests.append(request)
+                    answer = self.server.answer(request)
+                if answer is None:
+                    return
+                if request.method == "HEAD":
+                    answer = answer.split(b"\r\n\r\n")[0] + b"\r\n\r\n"
+                self.wfile.write(answer)
+        except OSError:
+            pass
+
+    def read(self):
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            line = self.rfile.readline()
+            if not line:
+                return None
+            head += line
+        length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.I)
+        return Request(head[:-4], self.rfile.read(int(length[1])) if length else b"")
+
+
+class Recorder(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 128
+
+    def __init__(self, answer):
+        super().__init__(("127.0.0.1", 0), Connection)
+        self.answer = answer
+        self.requests, self.lock = [], threading.Lock()
+        self.port = self.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    @property
+    def lines(self):
+        return [request.line for request in self.requests]
+
+
+@pytest.fixture
+def recorder():
+    """A function that starts a Recorder: `answer` is a function of the request, a dict of answers by target, or an answer."""
+    servers = []
+
+    def start(answer=reply()):
+        if isinstance(answer, dict):
+            by_target = answer
+            answer = lambda request: by_target.get(request.target, reply(404))
+        elif isinstance(answer, bytes):
+            same = answer
+            answer = lambda request: same
+        servers.append(Recorder(answer))
+        threading.Thread(target=servers[-1].serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return servers[-1]
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def go(luabench):
+    """A function that runs lines of Lua as the one iteration of a scenario with `keys`; what they print is returned, a line each, and the result is luabench.saved_result()."""
+    def run(server, code, keys="", args=(), status=0, functions=""):
+        script = f'{functions}\nscenario "s" {{ iterations = 1, {keys} run = function(user)\n{code}\nend }}\n'
+        done = luabench.run("--target", server.url, "--quiet", "-o", "result.json", *args, script=script)
+        assert done.returncode == status, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+        run.stderr = done.stderr
+        return [line.replace("    ", "\t") for line in done.stderr.splitlines() if line.strip()]  # a tab is shown as blanks
+    return run
+
+
+def figures(luabench):
+    (scenario,) = luabench.saved_result()["scenarios"].values()
+    return scenario
+
+
+def counts(luabench):
+    requests = figures(luabench)["requests"]
+    return {key: value for key, value in requests.items() if value}
+
+
+# What is sent ------------------------------------------------------------------------------------------------------------
+
+
+def test_default_headers(go, recorder):
+    server = recorder()
+    go(server, 'http.get("/")')
+    (request,) = server.requests
+    assert [name for name, _ in request.headers] == ["Host", "Accept", "Accept-Encoding", "User-Agent"]
+    assert request["Accept-Encoding"] == "gzip, deflate, br, zstd"
+    assert request["User-Agent"].startswith("luabench/")
+
+
+def test_path_templates(go, recorder, luabench):
+    server = recorder()
+    go(server, """
+      for i = 1, 3 do http.get("/items/{id}", { path = { id = i }, query = { q = "a b" } }) end
+      http.get("/users/{name}/{n}", { path = { name = "a/b ä", n = 1.7e15 } })
+      http.get("/items/{id}", { path = { id = 4 }, name = "own" })
+    """)
+    assert server.lines == ["GET /items/1?q=a%20b", "GET /items/2?q=a%20b", "GET /items/3?q=a%20b", "GET /users/a%2Fb%20%C3%A4/1700000000000000", "GET /items/4"]
+    by_name = figures(luabench)["by_name"]
+    assert {name: each["requests"]["started"] for name, each in by_name.items()} == {"GET /items/{id}": 3, "GET /users/{name}/{n}": 1, "own": 1}
+
+
+def test_query_and_form(go, recorder):
+    server = recorder()
+    go(server, """
+      http.get("/?x=1", { query = { list = { 1, 2 }, n = 4111111111111111, t = true, text = "ä+&= " } })
+      http.post("/form", { form = { list = { 1, 2 }, n = 4111111111111111, t = true, text = "ä+&= " } })
+    """)
+    fields = {"list": ["1", "2"], "n": ["4111111111111111"], "t": ["true"], "text": ["ä+&= "]}
+    assert urllib.parse.parse_qs(urllib.parse.urlsplit(server.requests[0].target).query) == {"x": ["1"], **fields}
+    assert urllib.parse.parse_qs(server.requests[1].body.decode()) == fields
+    assert server.requests[1]["Content-Type"] == "application/x-www-form-urlencoded"
+
+
+def parse_multipart(request):
+    """By Python's email package: name, file name, type, bytes of each part."""
+    data = b"Content-Type: " + request["Content-Type"].encode() + b"\r\n\r\n" + request.body
+    message = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(data)
+    assert message.is_multipart() and not message.defects
+    return [(part.get_param("name", header="content-disposition"), part.get_filename(), part.get_content_type(), part.get_payload(decode=True)) for part in message.iter_parts()]
+
+
+def test_multipart(go, recorder, luabench):
+    (luabench.folder / "photo.bin").write_bytes(bytes(range(256)) * 1000)
+    (luabench.folder / "empty.txt").write_bytes(b"")
+    server = recorder()
+    go(server, r"""
+      http.post("/", { multipart = {
+        { "text", "a\r\nb" }, { "n", 1.7e15 }, { "photo", file = "photo.bin", type = "image/png" }, { "empty", file = "empty.txt" },
+        { "bytes", value = "\0\1\r\n--", filename = "b.dat" }, { "last", value = "x", type = "text/html" } } })
+      http.post("/", { multipart = { { "only", "text" } } })
+    """)
+    first, second = server.requests
+    assert parse_multipart(first) == [
+        ("text", None, "text/plain", b"a\r\nb"), ("n", None, "text/plain", b"1700000000000000"), ("photo", "photo.bin", "image/png", bytes(range(256)) * 1000),
+        ("empty", "empty.txt", "application/octet-stream", b""), ("bytes", "b.dat", "application/octet-stream", b"\0\1\r\n--"), ("last", None, "text/html", b"x")]
+    assert parse_multipart(second) == [("only", None, "text/plain", b"text")]
+
+
+@pytest.mark.parametrize("size", [0, 1, 65536, 3_000_001])
+def test_file_bodies(go, recorder, luabench, size):
+    data = bytes(i * 7 % 251 for i in range(size))
+    (luabench.folder / "body.bin").write_bytes(data)
+    server = recorder()
+    go(server, 'for i = 1, 2 do print(http.put("/", { file = "body.bin" }).status) end')
+    assert [request.body == data for request in server.requests] == [True, True]
+    assert server.requests[0]["Content-Length"] == str(size)
+    assert figures(luabench)["bytes"]["sent"] >= 2 * size
+
+
+def test_a_large_file_is_not_read_into_memory(luabench, start_target):
+    with (luabench.folder / "large.bin").open("wb") as file:
+        file.truncate(400 << 20)
+    script = """scenario "s" { users = 4, iterations = 4, run = function() http.post("/hello", { file = "large.bin" }) end }"""
+    process = luabench.start("--target", start_target().url, "--quiet", "-t", 1, script=script)
+    _, process.returncode, usage = os.wait4(process.pid, 0)
+    assert usage.ru_maxrss < 100 * 1024  # KB
+
+
+def test_bodies_announce_their_type_unless_the_script_does(go, recorder):
+    server = recorder()
+    go(server, """
+      http.post("/", { json = { 1 } })
+      http.post("/", { json = { 1 }, headers = { ["content-type"] = "application/x" } })
+      http.post("/", { form = { a = 1 }, headers = { ["Content-Type"] = false } })
+      http.post("/")
+      http.get("/")
+    """)
+    assert [request["Content-Type"] for request in server.requests] == ["application/json", "application/x", None, None, None]
+    assert [request["Content-Length"] for request in server.requests] == ["3", "3", "3", "0", None]
+
+
+# Who asks ----------------------------------------------------------------------------------------------------------------
+
+
+def basic(user, password):
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+def test_request_beats_user_beats_scenario(go, recorder):
+    server = recorder()
+    go(server, """
+      http.get("/scenario")
+      http.get("/request", { auth = { "request", "ü" } })
+      http.get("/none", { auth = false })
+      http.get("/header", { headers = { authorization = "own" } })
+      user.auth = { bearer = "of-user" }
+      http.get("/user")
+      http.get("/request2", { auth = { bearer = "of-request" } })
+      http.get("/header2", { headers = { authorization = "own" } })
+      user.auth = false
+      http.get("/none2")
+      user.auth = nil
+      user.headers = { AUTHORIZATION = "header of user" }
+      http.get("/user2")
+      http.get("/request3", { auth = { "a", "b" } })
+      user.headers = nil
+      http.get("/scenario2")
+    """, keys='http = { auth = { "me", "secret" } },')
+    assert {request.target: request["Authorization"] for request in server.requests} == {
+        "/scenario": basic("me", "secret"), "/request": basic("request", "ü"), "/none": None, "/header": "own", "/user": "Bearer of-user", "/request2": "Bearer of-request",
+        "/header2": "own", "/none2": None, "/user2": "header of user", "/request3": basic("a", "b"), "/scenario2": basic("me", "secret")}
+
+
+def test_credentials_in_urls(go, recorder):
+    server = recorder()
+    go(server, f"""
+      http.get("http://me:p%40ss@127.0.0.1:{server.port}/a")
+      http.get("http://me:p%40ss@127.0.0.1:{server.port}/a")
+      http.get("http://me:x@127.0.0.1:{server.port}/b", {{ auth = {{ bearer = "t" }} }})
+    """)
+    assert [request["Authorization"] for request in server.requests] == [basic("me", "p@ss"), basic("me", "p@ss"), "Bearer t"]
+    assert [request.target for request in server.requests] == ["/a", "/a", "/b"]
+
+
+def test_headers_of_the_user(go, recorder):
+    server = recorder()
+    go(server, """
+      user.headers = { ["X-A"] = "user", ["X-B"] = "user" }
+      http.get("/")
+      http.get("/", { headers = { ["x-b"] = "request", ["X-C"] = 1.7e15 } })
+      http.get("/", { headers = { ["x-a"] = false, ["User-Agent"] = false } })
+      user.headers = nil
+      http.get("/")
+    """, keys='http = { headers = { ["X-B"] = "scenario" } },')
+    assert [(r["X-A"], r["X-B"], r["X-C"]) for r in server.requests] == [
+        ("user", "user", None), ("user", "request", "1700000000000000"), (None, "user", None), (None, "scenario", None)]
+    assert server.requests[2]["User-Agent"] is None
+
+
+class Digest:
+    """A server of RFC 7616 that checks every response; `lives`: how many requests a nonce is good for."""
+
+    def __init__(self, algorithm="SHA-256", lives=1000, qop='qop="auth", ', user="Mufasa", password="Circle of Life"):
+        self.hash = {"MD5": hashlib.md5, "SHA-256": hashlib.sha256}[algorithm]
+        self.algorithm, self.lives, self.qop, self.user, self.password = algorithm, lives, qop, user, password
+        self.nonces, self.accepted = 0, []
+
+    def digest(self, *parts):
+        return self.hash(":".join(parts).encode()).hexdigest()
+
+    def challenge(self, stale=False):
+        self.nonces, self.left, self.count = self.nonces + 1, self.lives, 0
+        return reply(401, b"", ("WWW-Authenticate", f'Basic realm="x"'), ("WWW-Authenticate", f'Digest realm="a, b", {self.qop}algorithm={self.algorithm}, '
+                     f'nonce="n{self.nonces}", opaque="o"' + (", stale=true" if stale else "")))
+
+    def __call__(self, request):
+        given = dict(re.findall(r'(\w+)="?([^",]*)"?', (request["Authorization"] or "").replace("a, b", "a; b")))
+        if not given:
+            return self.challenge()
+        if given["nonce"] != f"n{self.nonces}" or not self.left:
+            return self.challenge(stale=True)
+        self.left, self.count = self.left - 1, self.count + 1
+        secret, asked = self.digest(self.user, "a, b", self.password), self.digest(request.method, request.target)
+        expected = self.digest(secret, given["nonce"], given["nc"], given["cnonce"], "auth", asked) if self.qop else self.digest(secret, given["nonce"], asked)
+        if given["response"] != expected or given["opaque"] != "o" or given["uri"] != request.target:
+            return self.challenge()
+        assert not self.qop or given["nc"] == f"{self.count:08x}"
+        self.accepted.append(request.line)
+        return reply(200, b"in")
+
+
+@pytest.mark.parametrize("options", [{"algorithm": "MD5"}, {"algorithm": "SHA-256"}, {"algorithm": "MD5", "qop": ""}])
+def test_digest(go, recorder, luabench, options):
+    digest = Digest(**options)
+    server = recorder(digest)
+    out = go(server, """
+      for i = 1, 3 do print(http.get("/a?b=" .. i).body) end
+      print(http.post("/post", { body = "x" }).body)
+    """, keys='http = { auth = { "Mufasa", "Circle of Life", digest = true } },')
+    assert out == ["in"] * 4
+    assert server.lines == ["GET /a?b=1", "GET /a?b=1", "GET /a?b=2", "GET /a?b=3", "POST /post"]
+    assert counts(luabench) == {"started": 4, "succeeded": 4, "retried": 1}
+    assert figures(luabench)["status"] == {"200": 4}
+
+
+def test_digest_with_a_stale_nonce(go, recorder, luabench):
+    digest = Digest(lives=2)
+    server = recorder(digest)
+    out = go(server, 'for i = 1, 5 do print(http.get("/" .. i, { auth = { "Mufasa", "Circle of Life", digest = true } }).body) end')
+    assert out == ["in"] * 5
+    assert digest.accepted == [f"GET /{i}" for i in range(1, 6)]
+    assert digest.nonces == 3
+    assert counts(luabench) == {"started": 5, "succeeded": 5, "retried": 3}
+
+
+def test_digest_with_a_wrong_password(go, recorder, luabench):
+    server = recorder(Digest())
+    out = go(server, """
+      for i = 1, 2 do local res = http.get("/", { auth = { "Mufasa", "wrong", digest = true } }); print(res.status, res.error) end
+    """)
+    assert out == ["401\tstatus"] * 2
+    assert len(server.requests) == 4
+    assert counts(luabench) == {"started": 2, "failed": 2, "retried": 2}
+
+
+def test_no_digest_without_a_challenge(go, recorder, luabench):
+    server = recorder()
+    go(server, 'http.get("/", { auth = { "a", "b", digest = true } })')
+    assert [request["Authorization"] for request in server.requests] == [None]
+    assert counts(luabench) == {"started": 1, "succeeded": 1}
+
+
+# Cookies -----------------------------------------------------------------------------------------------------------------
+
+
+def test_cookies_come_back(go, recorder):
+    server = recorder({
+        "/login": reply(200, b"", ("Set-Cookie", "sid=1; Path=/; HttpOnly"), ("Set-Cookie", "api=2; Path=/api"), ("set-cookie", "gone=x; Max-Age=0"), ("SET-COOKIE", "safe=3; Secure")),
+        "/logout": reply(200, b"", ("Set-Cookie", "sid=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"))})
+    out = go(server, """
+      http.get("/before")
+      local res = http.get("/login")
+      print(res.cookies.sid, res.cookies.api, res.cookies.gone, res.cookies.nothing, res.headers["set-cookie"], #res:header_list("set-cookie"))
+      http.get("/a")
+      http.post("/api/b", { json = {} })
+      http.get("/own", { headers = { Cookie = "own=1" } })
+      http.get("/without", { cookies = false })
+      print(user.cookies:get("sid"), user.cookies:get("api"), user.cookies:get("api", "/api/x"))
+      http.get("/logout")
+      http.get("/after")
+      user.cookies:set("mine", 5, { path = "/m" })
+      http.get("/m/x")
+      user.cookies:clear()
+      http.get("/api/c")
+    """)
+    assert out == ["1\t2\tx\tnil\tsid=1; Path=/; HttpOnly\t4", "1\tnil\t2"]
+    assert [(r.target, r["Cookie"]) for r in server.requests] == [
+        ("/before", None), ("/login", None), ("/a", "sid=1"), ("/api/b", "api=2; sid=1"), ("/own", "own=1"), ("/without", None), ("/logout", "sid=1"), ("/after", None),
+        ("/m/x", "mine=5"), ("/api/c", None)]
+
+
+def test_an_answer_without_cookies_of_the_request_sets_none(go, recorder):
+    server = recorder(reply(200, b"", ("Set-Cookie", "a=1")))
+    go(server, 'http.get("/", { cookies = false }); http.get("/"); http.get("/")')
+    assert [request["Cookie"] for request in server.requests] == [None, None, "a=1"]
+
+
+def test_no_cookies_in_a_scenario_that_wants_none(go, recorder):
+    server = recorder(reply(200, b"", ("Set-Cookie", "a=1")))
+    out = go(server, """
+      print(http.get("/").cookies.a)
+      http.get("/")
+      print(user.cookies:get("a"), pcall(function() user.cookies:set("b", "c") end))
+    """, keys="http = { cookies = false },")
+    assert [request["Cookie"] for request in server.requests] == [None, None]
+    assert out[0] == "1" and out[1].startswith("nil\tfalse\tscript.lua:") and "the scenario has http = { cookies = false }" in out[1]
+
+
+def test_every_user_has_a_jar_of_its_own(luabench, recorder):
+    server = recorder(lambda request: reply(200, b"", ("Set-Cookie", "id=" + request.target[1:])) if not request["Cookie"] else reply())
+    script = """scenario "s" { users = 8, iterations_per_user = 5, run = function(user) http.get("/" .. user.id, { name = "x" }) end }"""
+    luabench.result("--target", server.url, "-t", 2, script=script)
+    for request in server.requests:
+        assert request["Cookie"] in (None, "id=" + request.target[1:])
+    assert sum(request["Cookie"] is None for request in server.requests) == 8
+
+
+# Redirects ---------------------------------------------------------------------------------------------------------------
+
+
+def to(location, status=302, *headers):
+    return reply(status, b"moved", ("Location", location), *headers)
+
+
+def test_redirects_are_not_followed_unless_wanted(go, recorder):
+    server = recorder({"/a": to("b?x#f")})
+    assert go(server, 'local res = http.get("/a"); print(res.status, res.ok, res.redirects, res.location == res:link("/b?x#f"))') == ["302\ttrue\t0\ttrue"]
+    assert server.lines == ["GET /a"]
+
+
+def test_redirects(go, recorder, luabench):
+    server = recorder({"/a": to("/b/c"), "/b/c": to("../d?x=1"), "/d?x=1": to("e f/ä"), "/e%20f/%C3%A4": reply(200, b"there")})
+    out = go(server, 'local res = http.get("/a"); print(res.status, res.body, res.redirects, (res.url:gsub("^http://[^/]*", "")), res.location)', keys="http = { redirects = 10 },")
+    assert out == ["200\tthere\t3\t/e%20f/%C3%A4\tnil"]
+    assert server.lines == ["GET /a", "GET /b/c", "GET /d?x=1", "GET /e%20f/%C3%A4"]
+    scenario = figures(luabench)
+    assert counts(luabench) == {"started": 1, "succeeded": 1, "redirected": 3}
+    assert scenario["status"] == {"200": 1}
+    assert list(scenario["by_name"]) == ["GET /a"]
+    assert scenario["latency"]["count"] == scenario["service"]["count"] == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE"])
+def test_methods_after_redirects(go, recorder, method, status):
+    server = recorder(lambda request: to("/b", status) if request.target == "/a" else reply())
+    go(server, f'http.request {{ method = "{method}", url = "/a", redirects = 1, {"json = { 1 }" if method in ("POST", "PUT") else ""} }}')
+    first, second = server.requests
+    kept = status in (307, 308) or method in ("GET", "HEAD")
+    assert second.method == (method if kept else "GET")
+    if method in ("POST", "PUT"):
+        assert (second.body, second["Content-Type"]) == ((b"[1]", "application/json") if kept else (b"", None))
+
+
+def test_files_are_sent_again_after_redirects(go, recorder, luabench):
+    (luabench.folder / "f").write_bytes(b"x" * 100_000)
+    server = recorder({"/a": to("/b", 307), "/b": reply()})
+    go(server, 'http.post("/a", { file = "f", redirects = 2 })')
+    assert [(request.line, len(request.body)) for request in server.requests] == [("POST /a", 100_000), ("POST /b", 100_000)]
+
+
+def test_too_many_redirects(go, recorder, luabench):
+    server = recorder({"/a": to("/b"), "/b": to("/a")})
+    out = go(server, 'local res = http.get("/a", { redirects = 3 }); print(res.status, res.ok, res.error, res.redirects); print(res.error_text)')
+    assert out == ["302\tfalse\tunexpected\t3", f'more than 3 redirects: they go in a circle, the last one to "{server.url}/a"']
+    assert counts(luabench) == {"started": 1, "failed": 1, "redirected": 3}
+    assert figures(luabench)["errors"] == {"unexpected": 1}
+
+
+@pytest.mark.parametrize("location, text", [
+    ("ftp://h/x", 'only http:// and https:// can be requested'), ("mailto:a@b", "only http:// and https://"), ("http://", "the host is missing"), ("//h:x/", "the port is not a number")])
+def test_redirects_to_what_cannot_be_requested(go, recorder, location, text):
+    server = recorder({"/a": to(location)})
+    out = go(server, 'local res = http.get("/a", { redirects = 3 }); print(res.status, res.error, res.error_text)')
+    assert out[0].startswith("302\tunexpected\t302 to ") and text in out[0]
+
+
+def test_a_redirect_without_location_is_the_answer(go, recorder):
+    server = recorder({"/a": reply(302), "/b": reply(304), "/c": reply(300, b"", ("Location", "/x"))})
+    assert go(server, 'for _, p in ipairs { "/a", "/b", "/c" } do local res = http.get(p, { redirects = 3 }); print(res.status, res.ok, res.redirects) end') == [
+        "302\ttrue\t0", "304\ttrue\t0", "300\ttrue\t0"]
+
+
+def test_secrets_do_not_go_to_other_origins(go, recorder):
+    other = recorder()
+    server = recorder({"/same": to("/x"), "/other": to(other.url + "/x"), "/x": reply()})
+    go(server, """
+      local opts = { redirects = 1, headers = { ["X-Own"] = "1", Cookie = "a=b", Host = "name.example" }, auth = { bearer = "t" } }
+      http.get("/same", opts)
+      http.get("/other", opts)
+      http.get("/other", { redirects = 1 })
+    """, keys='http = { auth = { "me", "pw" }, headers = { ["X-All"] = "2" } },')
+    same = server.requests[1]
+    assert (same.target, same["Authorization"], same["Cookie"], same["Host"], same["X-Own"]) == ("/x", "Bearer t", "a=b", "name.example", "1")
+    for request, own in zip(other.requests, ["1", None]):
+        assert (request["Authorization"], request["Cookie"], request["Host"], request["X-Own"], request["X-All"]) == (None, None, f"127.0.0.1:{other.port}", own, "2")
+
+
+def test_cookies_of_redirects(go, recorder):
+    server = recorder({"/login": to("/home", 303, ("Set-Cookie", "sid=1; Path=/")), "/home": reply()})
+    go(server, 'http.post("/login", { form = { user = "x" }, redirects = 5 }); http.get("/next")')
+    assert [(request.line, request["Cookie"]) for request in server.requests] == [("POST /login", None), ("GET /home", "sid=1"), ("GET /next", "sid=1")]
+
+
+def test_a_redirect_ends_with_the_timeout_of_the_call(go, recorder, luabench):
+    lasts = threading.Event()
+    server = recorder(lambda request: to("/slow") if request.target == "/a" else lasts.wait(20) and None)
+    out = go(server, 'local res = http.get("/a", { redirects = 1, timeout = 0.2 }); print(res.status, res.error, res.redirects)', status=3)
+    lasts.set()
+    assert out == ["0\ttimeout\t1"]
+    assert counts(luabench) == {"started": 1, "timed_out": 1, "redirected": 1}
+
+
+# What is expected --------------------------------------------------------------------------------------------------------
+
+
+def test_expected_statuses(go, recorder, luabench):
+    server = recorder(lambda request: reply(int(request.target[1:])))
+    out = go(server, """
+      local function try(status, expected)
+        local res = http.get("/" .. status, { expect_status = expected, name = "x" })
+        print(res.status, res.ok, res.error, res.error_text)
+      end
+      try(404, 404) try(200, 404) try(204, "2xx") try(302, "2xx") try(404, { "2xx", 404 }) try(500, { "2xx", 404 }) try(201, { 200, 201 })
+    """)
+    assert out == ["404\ttrue\tnil\tnil", "200\tfalse\tstatus\tstatus 200", "204\ttrue\tnil\tnil", "302\tfalse\tstatus\tstatus 302", "404\ttrue\tnil\tnil",
+                   "500\tfalse\tstatus\tstatus 500", "201\ttrue\tnil\tnil"]
+    assert counts(luabench) == {"started": 7, "succeeded": 4, "failed": 3}
+    assert figures(luabench)["errors"] == {"status": 3}
+
+
+def test_expect(go, recorder, luabench):
+    server = recorder(lambda request: reply(500 if request.target == "/500" else 200, b'{"n":5}'))
+    out = go(server, """
+      local function try(path, expect)
+        local res = http.get(path, { expect = expect, name = "x" })
+        print(res.status, res.ok, res.error, res.error_text)
+      end
+      try("/", function(res) return res:json("n") == 5 end)
+      try("/", function(res) return res:json("n") == 6, "n is " .. res:json("n") end)
+      try("/", function(res) return false end)
+      try("/", function(res) return nil end)
+      try("/", function(res) sleep(0.01) return false, "after a while" end)
+      try("/500", function(res) error("never called") end)
+    """)
+    assert out == ["200\ttrue\tnil\tnil", "200\tfalse\tunexpected\tn is 5", "200\tfalse\tunexpected\texpect returned false", "200\tfalse\tunexpected\texpect returned nil",
+                   "200\tfalse\tunexpected\tafter a while", "500\tfalse\tstatus\tstatus 500"]
+    assert counts(luabench) == {"started": 6, "succeeded": 1, "failed": 5}
+    assert figures(luabench)["errors"] == {"status": 1, "unexpected": 4}
+    assert figures(luabench)["latency"]["count"] == 6
+
+
+def test_expect_that_fails_itself(go, recorder, luabench):
+    server = recorder()
+    go(server, 'http.get("/", { expect = function(res) return res.nothing.x end })', status=3)
+    assert "script.lua:3: a response has no field `nothing`" in go.stderr
+    assert counts(luabench) == {"started": 1, "failed": 1}
+    go(server, 'http.get("/", { expect = function(res) end })', status=3)
+    assert "script.lua:3: `expect` returned nothing; it must return true, or false and a text" in go.stderr
+
+
+def test_an_interrupted_expect_is_counted_once(luabench, recorder):
+    server = recorder()
+    script = """scenario "s" { users = 3, duration = 0.2, graceful_stop = 0, run = function()
+      http.get("/", { expect = function() sleep(60) return false end })
+    end }"""
+    scenario = luabench.result("--target", server.url, script=script)["scenarios"]["s"]
+    assert scenario["requests"]["started"] == scenario["requests"]["succeeded"] == 3
+
+
+# Contents ----------------------------------------------------------------------------------------------------------------
+
+
+def raw_deflate(data):
+    compressor = zlib.compressobj(wbits=-15)
+    return compressor.compress(data) + compressor.flush()
+
+
+def test_decoding(go, recorder, luabench):
+    text = b"hello, world\n" * 1000
+    server = recorder({
+        "/gzip": reply(200, gzip.compress(text), ("Content-Encoding", "gzip")), "/zlib": reply(200, zlib.compress(text), ("content-encoding", "deflate")),
+        "/raw": reply(200, raw_deflate(text), ("Content-Encoding", "deflate")), "/twice": reply(200, zlib.compress(gzip.compress(text)), ("Content-Encoding", "gzip, deflate")),
+        "/plain": reply(200, text), "/unknown": reply(200, b"abc", ("Content-Encoding", "compress"))})
+    out = go(server, """
+      for _, path in ipairs { "/gzip", "/zlib", "/raw", "/twice", "/plain" } do
+        local res = http.get(path)
+        print(path, #res.body, res.body == ("hello, world\\n"):rep(1000), res.size < 13000)
+      end
+      print(http.get("/unknown").body, http.head("/gzip").body == "")
+    """)
+    assert out == ["/gzip\t13000\ttrue\ttrue", "/zlib\t13000\ttrue\ttrue", "/raw\t13000\ttrue\ttrue", "/twice\t13000\ttrue\ttrue", "/plain\t13000\ttrue\tfalse", "abc\ttrue"]
+
+
+def test_wrong_contents(go, recorder, luabench):
+    server = recorder({
+        "/bad": reply(200, b"not gzip", ("Content-Encoding", "gzip")), "/cut": reply(200, gzip.compress(b"x" * 1000)[:-9], ("Content-Encoding", "gzip")),
+        "/bomb": reply(200, gzip.compress(b"\0" * 5_000_000), ("Content-Encoding", "gzip"))})
+    out = go(server, 'for _, p in ipairs { "/bad", "/cut", "/bomb" } do local res = http.get(p); print(res.status, res.error, res.error_text) end', keys="http = { max_body = 4e6 },", status=3)
+    assert out == ["0\tprotocol\tthe peer did not follow the protocol: the body is not valid gzip: incorrect header check",
+                   "0\tprotocol\tthe peer did not follow the protocol: the body is not valid gzip: the data ends early",
+                   "0\ttoo_large\tthe response was larger than allowed: the body is larger than allowed when its gzip is undone"]
+    assert figures(luabench)["errors"] == {"protocol": 2, "too_large": 1}
+
+
+def test_contents_as_they_come(go, recorder):
+    data = gzip.compress(b"hello")
+    server = recorder(reply(200, data, ("Content-Encoding", "gzip")))
+    assert go(server, f'print(#http.get("/").body == {len(data)})', keys="http = { decode = false },") == ["true"]
+    assert server.requests[0]["Accept-Encoding"] is None
+
+
+def test_discarded_bodies(go, recorder, luabench):
+    server = recorder(reply(200, b"x" * 1000, ("Content-Encoding", "gzip")))
+    assert go(server, 'local res = http.get("/"); print(res.status, res.body == "", res.size)', keys="http = { discard_bodies = true },") == ["200\ttrue\t1000"]
+    assert figures(luabench)["bytes"]["received"] > 1000
+
+
+def test_json_paths(go, recorder):
+    server = recorder(reply(200, b'{"data":{"items":[{"id":4111111111111111},{"id":8}],"none":null}}'))
+    assert go(server, """
+      local res = http.get("/")
+      print(res:json("data.items[1].id") == 4111111111111111, res:json("data.items[2].id"), #res:json("data.items"))
+      print(res:json("data.items[3].id"))
+      print(res:json("data.none"))
+      print(res:json().data.none == json.null)
+    """) == ["true\t8\t2", "nil\tthe body has nothing at `data.items[3].id` (no `3` there)", "nil\t`data.none` is null", "true"]
