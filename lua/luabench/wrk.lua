@@ -18,8 +18,8 @@ local FAILED = 1 -- exit status after an error in done()
 local WRONG = 2
 
 local function defaults(given)
-  given.threads = given.threads or THREADS
   given.users = given.users or CONNECTIONS
+  given.threads = given.threads or math.min(THREADS, given.users)
   given.timeout = given.timeout or TIMEOUT
   if not given.duration and not given.iterations then given.duration = DURATION end
   if given.threads > given.users then errors.usage("-t %d and -c %d: there must be as many connections as threads, or more", given.threads, given.users) end
@@ -59,7 +59,7 @@ local function find_addresses(current)
 end
 
 local function prepare_thread(current, index)
-  core.thread_call(index, "attach")
+  core.thread_call(index, "attach", api.place((current.wrk.addrs or {})[1]))
   return script.try(current.wrk.setup, thread_object(index)) or core.thread_call(index, "init") or (index == 1 and core.thread_call(index, "verify") or nil)
 end
 

@@ -22,7 +22,7 @@ end
 
 --- Address and port of an address object; nil when it is none.
 function api.place(object)
-  local place = places[object]
+  local place = object and places[object]
   if place then return place[1], place[2] end
 end
 

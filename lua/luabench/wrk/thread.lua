@@ -124,8 +124,9 @@ local function start(current)
   step = make_step(env, send, fixed, wanted, type(env.delay) == "function")
 end
 
---- wrk.thread is there from here on.
-function thread.attach()
+--- wrk.thread is there from here on; its address, when one is known.
+function thread.attach(host, port)
+  address = host and api.address(host, port)
   script.current.wrk.thread = own_thread(script.current.env)
 end
 
