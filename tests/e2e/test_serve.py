@@ -44,7 +44,7 @@ class Serve:
                                         **options)
         readable, _, _ = select.select([self.process.stdout], [], [], 30)
         self.line = self.process.stdout.readline() if readable else ""
-        found = re.fullmatch(r"luabench serve: listening on http://(\[.*\]|[^:]*):(\d+)\n", self.line)
+        found = re.fullmatch(r"luabench serve: listening on https?://(\[.*\]|[^:]*):(\d+)\n", self.line)
         assert found, (self.line, self.process.poll() and self.process.stderr.read())
         self.host, self.port = found[1].strip("[]"), int(found[2])
         self.sockets = []
