@@ -1,0 +1,1 @@
+-- A script of wrk's without functions: the request does not change.
