@@ -33,10 +33,17 @@ set(LUABENCH_LUA_MODULES
   luabench.live ${CMAKE_CURRENT_LIST_DIR}/luabench/live.lua
   luabench.main ${CMAKE_CURRENT_LIST_DIR}/luabench/main.lua
   luabench.md5 ${CMAKE_CURRENT_LIST_DIR}/luabench/md5.lua
+  luabench.manual ${CMAKE_CURRENT_LIST_DIR}/luabench/manual.lua
+  luabench.manual.globals ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/globals.lua
+  luabench.manual.http ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/http.lua
+  luabench.manual.modules ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/modules.lua
+  luabench.manual.objects ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/objects.lua
+  luabench.manual.scenario ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/scenario.lua
   luabench.metric ${CMAKE_CURRENT_LIST_DIR}/luabench/metric.lua
   luabench.modules ${CMAKE_CURRENT_LIST_DIR}/luabench/modules.lua
   luabench.multipart ${CMAKE_CURRENT_LIST_DIR}/luabench/multipart.lua
   luabench.nearest ${CMAKE_CURRENT_LIST_DIR}/luabench/nearest.lua
+  luabench.new ${CMAKE_CURRENT_LIST_DIR}/luabench/new.lua
   luabench.options ${CMAKE_CURRENT_LIST_DIR}/luabench/options.lua
   luabench.outputs ${CMAKE_CURRENT_LIST_DIR}/luabench/outputs.lua
   luabench.params ${CMAKE_CURRENT_LIST_DIR}/luabench/params.lua

@@ -13,6 +13,8 @@ luabench: load tests for HTTP servers, written in Lua
   luabench -s WRK.lua [options] URL         a script of wrk or wrk2
   luabench PLAN [options]                   a ready-made plan, by its name
   luabench serve [--port N] [--tls]         a server to try things against
+  luabench new NAME                         a script to begin with
+  luabench help [NAME]                      what scripts can use
 
 %s
 

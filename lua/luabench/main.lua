@@ -174,7 +174,16 @@ local function rest(argv)
   return { unpack(argv, 2, #argv) }
 end
 
+local function manual(argv)
+  local text, near
+  if argv[2] then text, near = require("luabench.manual").help(argv[2]) else text = require("luabench.manual").contents() end
+  if not text then errors.usage("there is no help on %s%s\nluabench help lists all names.", argv[2], near) end
+  return say(text)
+end
+
 local function choose(argv, role)
+  if argv[1] == "help" then return manual(argv) end
+  if argv[1] == "new" then return say(require("luabench.new").make(rest(argv))) end
   if argv[1] == "serve" then return serve(rest(argv)) end
   local words = argv[1] == "run" and rest(argv) or argv
   if require("luabench.cli").is_wrk(words) then return run_wrk(words, role) end
