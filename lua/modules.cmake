@@ -11,6 +11,9 @@ set(LUABENCH_LUA_MODULES
   luabench.auth ${CMAKE_CURRENT_LIST_DIR}/luabench/auth.lua
   luabench.body ${CMAKE_CURRENT_LIST_DIR}/luabench/body.lua
   luabench.call ${CMAKE_CURRENT_LIST_DIR}/luabench/call.lua
+  luabench.coroutines ${CMAKE_CURRENT_LIST_DIR}/luabench/coroutines.lua
+  luabench.load ${CMAKE_CURRENT_LIST_DIR}/luabench/load.lua
+  luabench.tasks ${CMAKE_CURRENT_LIST_DIR}/luabench/tasks.lua
   luabench.cli ${CMAKE_CURRENT_LIST_DIR}/luabench/cli.lua
   luabench.connection ${CMAKE_CURRENT_LIST_DIR}/luabench/connection.lua
   luabench.cookies ${CMAKE_CURRENT_LIST_DIR}/luabench/cookies.lua

@@ -7,6 +7,7 @@ local files = require "luabench.files"
 local flags = require "luabench.flags"
 local headers = require "luabench.headers"
 local later = require "luabench.later"
+local load_keys = require "luabench.load"
 local nearest = require "luabench.nearest"
 local units = require "luabench.units"
 local url = require "luabench.url"
@@ -28,6 +29,11 @@ local READERS = {
   resolve = connection.readers.resolve,
   sni = connection.readers.sni,
   source_address = connection.readers.source_address,
+  rate = units.rate,
+  arrivals = load_keys.readers.arrivals,
+  warm_up = load_keys.readers.warm_up,
+  user_stages = function(text) return load_keys.stages_option("users", text) end,
+  rate_stages = function(text) return load_keys.stages_option("rate", text) end,
 }
 
 function READERS.port(text)

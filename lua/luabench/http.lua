@@ -7,6 +7,7 @@ local request = require "luabench.request"
 local response = require "luabench.response"
 local site = require "luabench.site"
 local stage = require "luabench.stage"
+local tasks = require "luabench.tasks"
 
 local http = {}
 
@@ -86,5 +87,8 @@ function http.request(values, extra)
   end
   return send_request(index, state, read_method(values.method), values.url, opts)
 end
+
+--- http.batch(list, { limit = 6 }): several requests at the same time; their answers in the same order.
+http.batch = tasks.batch(http.get, http.request)
 
 return http

@@ -8,13 +8,13 @@ local function set(names)
   return result
 end
 
-later.globals = set "compare group spawn"
-later.scenario_keys = set [[stages rate arrivals min_users max_users overflow warm_up fresh tags on_start on_stop setup teardown]]
+later.globals = set "compare"
+later.scenario_keys = set "tags"
 later.http_keys = set "pipeline"
 later.request_keys = set ""
-later.http_functions = set "batch"
+later.http_functions = set ""
 later.response_fields = set "html assets"
-later.options = set [[-R -q --rate --rps --stages --rate-stages --arrivals --warm-up --rounds -F --form --urls --redirects
+later.options = set [[--rounds -F --form --urls --redirects
   --prometheus --share --debug --lenient]]
 later.outputs = set ".html .csv .ndjson .hgrm .hlog .jtl .junit.xml"
 

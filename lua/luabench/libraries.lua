@@ -5,6 +5,7 @@
 -- loads it again) brings it back; memory pointers of string.buffer (ref, reserve) are removed; getinfo does not give functions, since those of the core are on the
 -- stack; bytecode is neither written (string.dump) nor read (load takes text); metatables of strings and files are hidden and harmless.
 local core = require "luabench.core"
+local coroutines = require "luabench.coroutines"
 local env = require "luabench.env"
 local errors = require "luabench.errors"
 local permissions = require "luabench.permissions"
@@ -163,7 +164,7 @@ end
 function libraries.make()
   return {
     string = library("string", safe_string), table = library("table", copy(table)), math = math_library(), bit = library("bit", copy(require "bit")),
-    coroutine = library("coroutine", copy(coroutine)), os = os_library(), io = io_library(),
+    coroutine = library("coroutine", coroutines.library()), os = os_library(), io = io_library(),
     debug = library("debug", { traceback = debug.traceback, getinfo = safe_getinfo }),
     jit = library("jit", copy(jit, "version version_num os arch")),
   }, buffer_library()

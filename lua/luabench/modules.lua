@@ -1,5 +1,6 @@
 -- `require` of scripts: our own public modules, Lua's, and Lua files next to the script, in its lib/ folder or in LuaRocks' 5.1 tree. Files are
 -- read by us and loaded as text; nothing goes through package.loaded or package.path.
+local core = require "luabench.core"
 local errors = require "luabench.errors"
 local files = require "luabench.files"
 local nearest = require "luabench.nearest"
@@ -95,7 +96,7 @@ function modules.require_function(script_folder, provided, env)
     end
     if not path then not_found(name, provided(), templates) end
     loaded[name] = LOADING
-    local result = run_file(path, name, env())
+    local result = core.without_waiting(run_file, path, name, env())
     loaded[name] = result == nil and true or result
     return loaded[name]
   end

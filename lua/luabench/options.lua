@@ -6,6 +6,7 @@ local errors = require "luabench.errors"
 local headers = require "luabench.headers"
 local later = require "luabench.later"
 local limits = require "luabench.limits"
+local load_keys = require "luabench.load"
 local nearest = require "luabench.nearest"
 local schema = require "luabench.schema"
 local units = require "luabench.units"
@@ -115,6 +116,7 @@ local READERS = {
 }
 
 for kind, read in pairs(connection.readers) do READERS[kind] = read end
+for kind, read in pairs(load_keys.readers) do READERS[kind] = read end
 
 local function read_value(row, value)
   local read, why = READERS[row.kind](value)

@@ -7,6 +7,7 @@ local core = require "luabench.core"
 local errors = require "luabench.errors"
 local headers = require "luabench.headers"
 local limits = require "luabench.limits"
+local load_keys = require "luabench.load"
 local options = require "luabench.options"
 local params = require "luabench.params"
 local scenario = require "luabench.scenario"
@@ -16,33 +17,23 @@ local thresholds = require "luabench.thresholds"
 
 local plan = {}
 
--- Options that change the load of one scenario.
-local LOAD_SHAPE = { { "users", "-c" }, { "duration", "-d" }, { "iterations", "-n" }, { "ramp_up", "--ramp-up" }, { "graceful_stop", "--graceful-stop" } }
-
 local function check_one_scenario(scenarios, values)
   if #scenarios == 1 then return end
-  for _, shape in ipairs(LOAD_SHAPE) do
+  for _, shape in ipairs(load_keys.OPTIONS) do
     if values[shape[1]] ~= nil then
       errors.usage("%s changes the load of one scenario, and there are %d; choose one with --only NAME.\n%s", shape[2], #scenarios, scenario.listing(scenarios))
     end
   end
 end
 
--- -c replaces users and the way they come; -d and -n replace every other end.
-local function override_load(values, given)
-  if given.users then
-    values.users, values.ramp_up = given.users, nil
-  end
-  if given.duration or given.iterations then
-    values.duration, values.iterations, values.iterations_per_user = given.duration, given.iterations, nil
-  end
-  if given.ramp_up then values.ramp_up = given.ramp_up end
-  if given.graceful_stop then values.graceful_stop = given.graceful_stop end
+local function override_load(each, given)
+  local why = load_keys.override(each.values, given)
+  if why then errors.usage('scenario "%s", with the options of the command line: %s', each.name, why) end
 end
 
 -- What users share: as many as the script says, but no more than there are users of -c; with -m as few as hold all users.
 local function share_connections(each, values, given)
-  local users = values.users or 1
+  local users = load_keys.most_users(values)
   if given.streams and not values.connections then values.connections = math.ceil(users / given.streams) end
   if not values.connections or values.connections <= users then return end
   if given.users then
@@ -68,10 +59,6 @@ local function override_http(http, given)
   http.headers = headers.merge(http.headers, header_options(given))
 end
 
-local function ensure_end(values)
-  if not values.duration and not values.iterations and not values.iterations_per_user then values.iterations_per_user = 1 end
-end
-
 local function http_of(values, given, target)
   local http = options.fill("http", values.http)
   return connection.fill({
@@ -91,25 +78,23 @@ end
 
 local function effective(each, given)
   local values = each.values
-  override_load(values, given)
+  override_load(each, given)
   share_connections(each, values, given)
   values.http = values.http or {}
   override_http(values.http, given)
-  ensure_end(values)
-  options.fill("scenario", values)
+  local defaults = options.fill("scenario", {})
+  values.connections_per_user = values.connections_per_user or defaults.connections_per_user
   local target = given.target or values.target
   local http = http_of(values, given, target)
   check_connections(each, http)
-  return {
-    name = each.name, where = each.where, model = "closed", run = values.run, target = target, headers = values.http.headers,
-    users = values.users, duration = values.duration, iterations = values.iterations, iterations_per_user = values.iterations_per_user,
-    ramp_up = values.ramp_up, start_after = values.start_after, graceful_stop = values.graceful_stop, http = http,
-  }
+  local result = load_keys.effective(values, defaults)
+  result.name, result.where, result.target, result.headers, result.http = each.name, each.where, target, values.http.headers, http
+  return result
 end
 
 local function users_of(scenarios)
   local sum = 0
-  for _, each in ipairs(scenarios) do sum = sum + each.users end
+  for _, each in ipairs(scenarios) do sum = sum + (each.users or each.max_users) end
   return sum
 end
 
@@ -133,6 +118,7 @@ end
 -- Options that cannot both hold.
 local function check_contradictions(given)
   connection.check_given(given)
+  load_keys.check_given(given)
   if given.quiet and given.interval then errors.usage("--interval asks for lines of progress and --quiet for none: use one") end
   if given.no_keepalive and given.requests_per_connection then
     errors.usage("--no-keepalive is one request on a connection, --requests-per-connection says how many: use one")
@@ -156,7 +142,7 @@ local function threshold_list(scenarios, texts)
 end
 
 -- What the result file says of the options: those of the command line that were given, and the parameters with their values.
-local REPORTED = { "users", "duration", "iterations", "ramp_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
+local REPORTED = { "users", "duration", "iterations", "rate", "arrivals", "ramp_up", "warm_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
                    "requests_per_connection", "streams", "lenient_http", "method", "http_version", "insecure", "ca", "cert", "key", "sni", "connect_to", "resolve",
                    "unix_socket", "source_addresses", "proxy", "ipv4", "ipv6" }
 

@@ -27,10 +27,11 @@ function quick.scenario(address, given)
   local absolute, why = url.absolute(url.with_scheme(address))
   if not absolute then errors.usage("%s", why) end
   local method = given.method or (body and "POST" or "GET")
-  local timed = not given.duration and not given.iterations
+  local open = given.rate or given.rate_stages
+  local timed = not given.duration and not given.iterations and not given.stages and not given.rate_stages
   return {
     name = method .. " " .. url.path(absolute), where = "the command line",
-    values = { run = iteration(method, absolute, body), target = absolute, users = 10, duration = timed and 10 or nil, http = {} },
+    values = { run = iteration(method, absolute, body), target = absolute, users = not open and 10 or nil, duration = timed and 10 or nil, http = {} },
   }, absolute
 end
 

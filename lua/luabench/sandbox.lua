@@ -16,6 +16,7 @@ local params = require "luabench.params"
 local random = require "luabench.random"
 local report_hook = require "luabench.report.hook"
 local scenario = require "luabench.scenario"
+local tasks = require "luabench.tasks"
 local text = require "luabench.text"
 local vu = require "luabench.vu"
 
@@ -71,14 +72,14 @@ local function luabench_globals()
   return {
     thresholds = limits.declare, report = report_hook.declare, metric = read_only("metric", copy(metric, "counter gauge rate trend")),
     scenario = scenario.define, defaults = scenario.defaults, params = params.declare,
-    http = read_only("http", copy(http, "get head post put patch delete options request"), later.http_functions),
+    http = read_only("http", copy(http, "get head post put patch delete options request batch"), later.http_functions),
     json = read_only("json", copy(json)),
     log = read_only("log", copy(vu.log)),
     file = read_only("file", copy(file, "csv json lines text")),
     random = callable(read_only("random", copy(random, "int pick exp string bytes uuid")), random.uniform),
     text = read_only("text", copy(text)), env = env_global(),
     check = vu.check, must = vu.must, fail = vu.fail, sleep = vu.sleep, pace = vu.pace, now = vu.now, print = vu.print,
-    stop_user = vu.stop_user, stop_run = vu.stop_run,
+    group = vu.group, spawn = tasks.spawn, stop_user = vu.stop_user, stop_run = vu.stop_run,
   }
 end
 

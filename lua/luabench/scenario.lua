@@ -2,6 +2,7 @@
 -- the end.
 local errors = require "luabench.errors"
 local headers = require "luabench.headers"
+local load_keys = require "luabench.load"
 local nearest = require "luabench.nearest"
 local options = require "luabench.options"
 
@@ -71,8 +72,7 @@ end
 
 local function with_defaults(values)
   local under = defaults and defaults.values or {}
-  local result = {}
-  for key, value in pairs(under) do result[key] = value end
+  local result = load_keys.compatible(under, values)
   for key, value in pairs(values) do result[key] = value end
   result.http = merged_http(under.http, values.http)
   return result
@@ -82,9 +82,8 @@ local function check_whole(each)
   local values = each.values
   local function wrong(...) errors.usage("%s: scenario \"%s\": %s", each.where, each.name, string.format(...)) end
   if not values.run then wrong("`run` is missing: what is one iteration? write run = function() ... end") end
-  if values.iterations and values.iterations_per_user then
-    wrong("`iterations` counts all users together and `iterations_per_user` each of them: use one of the two")
-  end
+  local why = load_keys.wrong(values)
+  if why then wrong("%s", why) end
 end
 
 --- After the script is loaded: its scenarios with the defaults merged in, { name, where, values }. Ends the command when something is missing.

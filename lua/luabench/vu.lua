@@ -73,6 +73,23 @@ function vu.pace(period, extra)
   return core_pace(read)
 end
 
+local group_begin, group_end, note_error = core.group_begin, core.group_end, core.note_error
+
+local function end_group(number, good, ...)
+  group_end(number, good)
+  if good then return ... end
+  error((...), 0)
+end
+
+--- group(name, f): a transaction of its own, timed without sleep and pace; returns what f returns. Groups in groups are `outer/inner`.
+function vu.group(name, f, extra)
+  if stage.loading then stage.refuse("group") end
+  if type(name) ~= "string" or name == "" or type(f) ~= "function" or extra ~= nil then
+    errors.script('group takes a name and a function: group("checkout", function() ... end)')
+  end
+  return end_group(group_begin(name), xpcall(f, note_error))
+end
+
 --- Seconds of a clock that only goes forward.
 function vu.now(extra)
   if extra ~= nil then errors.script("now() takes no argument") end

@@ -79,6 +79,31 @@ function stub.install()
   function core.json_array(list) return setmetatable(list, { __jsontype = "array" }) end
   core.json_pretty = core.json_encode
 
+  -- Tasks run at once, to their end.
+  core.WAITS, core.Task = {}, { __index = {} }
+  function core.spawn(f, ...)
+    record("spawn", f, ...)
+    local task = newproxy(true)
+    local meta = getmetatable(task)
+    for key, value in pairs(core.Task) do meta[key] = value end
+    core.outcome = { pcall(f, ...) }
+    return task
+  end
+  function core.task_wait(task, seconds)
+    record("task_wait", task, seconds)
+    return unpack(core.outcome)
+  end
+  function core.task_cancel(task) record("task_cancel", task) end
+  function core.task_done() return true end
+  function core.hold() end
+  function core.without_waiting(f, ...) return f(...) end
+  function core.group_begin(name)
+    record("group_begin", name)
+    return 1
+  end
+  function core.group_end(number, good) record("group_end", number, good) end
+  function core.note_error(problem) return problem end
+
   core.random, core.random_int = math.random, math.random
   function core.random_exponential() return 1 end
   function core.random_text(length) return ("a"):rep(length) end

@@ -75,7 +75,7 @@ describe("a script's scenario", function()
     { "{ exec = 'f', RUN }", "here it is called `run`" },
     { "{ base_url = 'x', RUN }", "here it is called `target`" },
     { "{ think_time = 5, RUN }", "sleep(1)" },
-    { "{ rate = 5, RUN }", "`rate` is not available in this version yet" },
+    { "{ tags = {}, RUN }", "`tags` is not available in this version yet" },
     { "{ http = { redirects = true }, RUN }", "http: `redirects`: how many? write redirects = 10" },
     { "{ http = { redirects = -1 }, RUN }", "http: `redirects`: must be 0 or more, not -1" },
     { "{ http = { cookies = 1 }, RUN }", "http: `cookies`: must be true or false, not 1" },
@@ -192,7 +192,7 @@ describe("globals", function()
   it("that are not defined are errors with the nearest name", function()
     has(refused('chek("x", true)'), "script.lua:1: `chek` is not defined; did you mean `check`?")
     has(refused("local x = y"), "`y` is not defined")
-    has(refused("group('x')"), "`group` is not available in this version yet")
+    has(refused("compare 'x' {}"), "`compare` is not available in this version yet")
     has(refused("local f = package"), "`package` is not available to scripts")
   end)
   it("are checked everywhere before anything runs", function()
@@ -210,7 +210,9 @@ describe("globals", function()
     has(refused("string.rep = 5"), "string.rep cannot be assigned")
     has(refused("spawn = 5"), "`spawn` cannot be assigned")
     has(refused("http.gett('/')"), "http has no function `gett`; did you mean `get`?")
-    has(refused("http.batch {}"), "http.batch is not available in this version yet")
+    has(refused("group('x')"), "group is called while the script is loaded")
+    has(refused("http.batch {}"), "http.batch is called while the script is loaded")
+    has(refused("spawn(print)"), "spawn is called while the script is loaded")
   end)
   it("leave no way to code that is not the script's", function()
     local text = [[
