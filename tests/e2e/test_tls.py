@@ -48,7 +48,7 @@ http {{
   scgi_temp_path {folder}/scgi;
   default_type text/plain;
   server {{
-    listen 127.0.0.1:{port} ssl;
+    listen 127.0.0.1:{port} ssl{h2};
     ssl_certificate {certificate};
     ssl_certificate_key {key};
     ssl_protocols TLSv1.2 TLSv1.3;
@@ -58,10 +58,11 @@ http {{
 }}
 """
 
-    def __init__(self, folder, port, certificate, more):
+    def __init__(self, folder, port, certificate, more, h2=False):
         folder.mkdir()
         config = folder / "nginx.conf"
-        config.write_text(self.CONFIG.format(folder=folder, port=port, certificate=certificate[0], key=certificate[1], more=more))
+        config.write_text(self.CONFIG.format(folder=folder, port=port, certificate=certificate[0], key=certificate[1], more=more,
+                                             h2=" http2" if h2 else ""))
         nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
         super().__init__([nginx, "-e", folder / "error.log", "-p", folder, "-c", config])
         self.folder, self.port, self.url = folder, port, f"https://127.0.0.1:{port}"
@@ -77,8 +78,8 @@ http {{
 def nginx(tmp_path, free_port, certificate):
     servers = []
 
-    def start(more="", certificate=certificate):
-        servers.append(Nginx(tmp_path / f"nginx{len(servers)}", free_port(), certificate, more))
+    def start(more="", certificate=certificate, **options):
+        servers.append(Nginx(tmp_path / f"nginx{len(servers)}", free_port(), certificate, more, **options))
         return servers[-1]
     yield start
     for server in servers:
@@ -176,6 +177,30 @@ def test_versions(luabench, nginx, authority, options, version):
     http = ", ".join([f'ca = "{authority.path}"', *options])
     luabench.result("--target", server.url, script=f'scenario "s" {{ http = {{ {http} }}, run = function() http.get("/hello") end }}')
     assert [line[2] for line in server.log()] == [version]
+
+
+def test_versions_of_http(luabench, nginx, authority):
+    """Each on connections of its own: by ALPN, or as a scenario or a request demands."""
+    server = nginx(h2=True)
+    script = f'''
+      defaults {{ target = "{server.url}", http = {{ ca = "{authority.path}" }}, iterations_per_user = 3 }}
+      local function ask(wanted, version, text)
+        local res = http.get("/hello", wanted)
+        check(text, res.status == 200 and res.version == version, res.version or res.error_text)
+      end
+      scenario "auto" {{ run = function()
+        ask(nil, "2", "auto") ask({{ version = "1.1" }}, "1.1", "auto, 1.1") ask({{ version = "2" }}, "2", "auto, 2")
+      end }}
+      scenario "old" {{ http = {{ version = "1.1" }}, run = function()
+        ask(nil, "1.1", "1.1") ask({{ version = "2" }}, "2", "1.1, 2") ask({{ version = "auto" }}, "2", "1.1, auto")
+      end }}
+    '''
+    result = luabench.result(script=script)
+    assert {name: (check["passes"], check["why"]) for name, check in result["checks"].items()} == \
+        {name: (3, None) for name in ("auto", "auto, 1.1", "auto, 2", "1.1", "1.1, 2", "1.1, auto")}
+    for name, old, new in (("auto", 1, 2), ("old", 1, 2)):
+        agreed = {each["http"]: each["opened"] for each in result["scenarios"][name]["connections"]["agreed"]}
+        assert agreed == {"1.1": old, "2": new}
 
 
 def test_ciphers(luabench, nginx, authority):
