@@ -415,6 +415,14 @@ def test_wrong_words(luabench):
         assert (done.returncode, text in done.stderr) == (2, True), done.stderr
 
 
+def test_rate_of_wrk2(luabench, recorder):
+    server = recorder()
+    done = start(luabench, "function done(summary, latency) print(summary.requests, latency.max > 0) end", server.url, "-R", "200")
+    assert done.returncode in (0, 4), done.stderr  # 4: this machine could not keep the schedule
+    assert done.stdout.endswith("200\ttrue\n"), done.stdout
+    assert sum(map(len, server.take())) == 200
+
+
 def test_over_http2(luabench, target):
     """The same script, its texts taken apart."""
     done = start(luabench, """
