@@ -6,6 +6,7 @@ find_package(ZLIB REQUIRED)
 pkg_check_modules(luajit REQUIRED IMPORTED_TARGET luajit)
 pkg_check_modules(nghttp2 REQUIRED IMPORTED_TARGET libnghttp2)
 pkg_check_modules(brotli REQUIRED IMPORTED_TARGET libbrotlidec)
+pkg_check_modules(libxml2 REQUIRED IMPORTED_TARGET libxml-2.0)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(jansson REQUIRED IMPORTED_TARGET jansson)
 

@@ -17,6 +17,7 @@ set(LUABENCH_LUA_MODULES
   luabench.cli ${CMAKE_CURRENT_LIST_DIR}/luabench/cli.lua
   luabench.connection ${CMAKE_CURRENT_LIST_DIR}/luabench/connection.lua
   luabench.cookies ${CMAKE_CURRENT_LIST_DIR}/luabench/cookies.lua
+  luabench.css ${CMAKE_CURRENT_LIST_DIR}/luabench/css.lua
   luabench.dryrun ${CMAKE_CURRENT_LIST_DIR}/luabench/dryrun.lua
   luabench.env ${CMAKE_CURRENT_LIST_DIR}/luabench/env.lua
   luabench.errors ${CMAKE_CURRENT_LIST_DIR}/luabench/errors.lua
@@ -28,6 +29,7 @@ set(LUABENCH_LUA_MODULES
   luabench.globals ${CMAKE_CURRENT_LIST_DIR}/luabench/globals.lua
   luabench.headers ${CMAKE_CURRENT_LIST_DIR}/luabench/headers.lua
   luabench.help ${CMAKE_CURRENT_LIST_DIR}/luabench/help.lua
+  luabench.html ${CMAKE_CURRENT_LIST_DIR}/luabench/html.lua
   luabench.http ${CMAKE_CURRENT_LIST_DIR}/luabench/http.lua
   luabench.json ${CMAKE_CURRENT_LIST_DIR}/luabench/json.lua
   luabench.later ${CMAKE_CURRENT_LIST_DIR}/luabench/later.lua

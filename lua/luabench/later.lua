@@ -13,7 +13,7 @@ later.scenario_keys = set "tags"
 later.http_keys = set "pipeline"
 later.request_keys = set ""
 later.http_functions = set ""
-later.response_fields = set "html assets"
+later.response_fields = set ""
 later.options = set [[--rounds -F --form --urls --redirects
   --prometheus --share --debug --lenient]]
 later.outputs = set ".html .csv .ndjson .hgrm .hlog .jtl .junit.xml"

@@ -149,7 +149,7 @@ end
 
 local FIELDS = { "status", "ok", "error", "error_text", "body", "size", "headers", "version", "time", "url", "cookies", "redirects",
                  "location", "json", "html", "assets", "link", "match", "between", "header_list", "each_header" }
-local ABSENT = { error = true, _text = true, _head = true, _pairs = true, _json = true, _marks = true, _request = true, error_text = true, location = true }
+local ABSENT = { error = true, _text = true, _head = true, _pairs = true, _json = true, _html = true, _marks = true, _request = true, error_text = true, location = true }
 -- Words of other tools, and near misses that are not near in letters.
 local FOREIGN = { status_code = "status", code = "status", statusCode = "status", text = "body", content = "body", data = "body", timings = "time", duration = "time.total",
                   latency = "time.total", elapsed = "time.total", length = "size", header = "headers", err = "error", message = "error_text", cookie = "cookies", links = "assets" }
@@ -278,12 +278,44 @@ function methods.json(res, path, extra)
   return at_path(value, path)
 end
 
---- A reference of the answer (an href, a src) made absolute.
+-- The document, parsed once; nil and why there is none.
+local function document_of(res)
+  local kept = rawget(res, "_html")
+  if kept then return kept end
+  if rawget(res, "status") == 0 then return nil, format("no response (%s)", rawget(res, "error")) end
+  local document = require("luabench.html").parse(res.body, res.headers["content-type"])
+  if not document then return nil, "the body is empty" end
+  rawset(res, "_html", document)
+  return document
+end
+
+--- The body as a document, nil and a text when there is none; or with a CSS selector the text, or that attribute, of the first node it finds, or nil.
+function methods.html(res, selector, attribute, extra)
+  check_self(res, "html")
+  if extra ~= nil then errors.script("res:html takes a CSS selector and the name of an attribute") end
+  if selector ~= nil then expect_string(selector, "res:html(css, attribute)") end
+  if attribute ~= nil then expect_string(attribute, "res:html(css, attribute)") end
+  local document, why = document_of(res)
+  if not document or not selector then return document, why end
+  return require("luabench.html").pick(document, selector, attribute)
+end
+
+--- The absolute URLs of the styles, scripts, images and icons of the page.
+function methods.assets(res, extra)
+  check_self(res, "assets")
+  if extra ~= nil then errors.script("res:assets() takes no argument") end
+  local document = document_of(res)
+  return document and require("luabench.html").assets(document, res.url) or {}
+end
+
+--- A reference in the answer (an href, a src) made absolute.
 function methods.link(res, text, extra)
   check_self(res, "link")
   expect_string(text, "res:link(url)")
   if extra ~= nil then errors.script("res:link takes one URL") end
-  return link(res, text)
+  local document = find(res.body, "<[bB][aA][sS][eE]%s") and document_of(res)
+  local base = document and require("luabench.html").base(document, res.url) or res.url
+  return reference.join(base, reference.repair(text))
 end
 
 --- string.match on the body.

@@ -17,6 +17,7 @@ void api_call_open(lua_State *L);
 void api_file_open(lua_State *L);
 void api_group_open(lua_State *L);
 void api_hist_open(lua_State *L);
+void api_html_open(lua_State *L);
 void api_http_open(lua_State *L);
 void api_time_open(lua_State *L);
 void api_outcome_open(lua_State *L);

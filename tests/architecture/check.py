@@ -25,6 +25,7 @@ ONLY_IN = [  # header, files that may include it
     (r"llhttp\.h", r"http/h1\w*\.c"),
     (r"nghttp2/.*", r"http/h2\w*\.c"),
     (r"zlib\.h", r"(metrics/hist_codec|http/decode)\.c"),
+    (r"libxml/.*", r"script/api_html\.c"),
     (r"(brotli/.*|zstd\.h)", r"http/decode\.c"),
     (r"ev\.h", r"(net|serve|run)/.*|http/(conn|pool)\w*\.[ch]"),
 ]

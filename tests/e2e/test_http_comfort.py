@@ -202,10 +202,11 @@ def test_file_bodies(go, recorder, luabench, size):
 
 def test_a_large_file_is_not_read_into_memory(luabench, start_target):
     with (luabench.folder / "large.bin").open("wb") as file:
-        file.truncate(400 << 20)
-    script = """scenario "s" { users = 4, iterations = 4, run = function() http.post("/hello", { file = "large.bin" }) end }"""
-    process = luabench.start("--target", start_target().url, "--quiet", "-t", 1, script=script)
+        file.truncate(60 << 20)
+    script = """scenario "s" { users = 8, iterations = 8, run = function() http.post("/hello", { file = "large.bin" }) end }"""
+    process = luabench.start("--target", start_target().url, "--quiet", "-t", 1, "-o", "result.json", script=script)
     _, process.returncode, usage = os.wait4(process.pid, 0)
+    assert figures(luabench)["bytes"]["sent"] > 8 * (60 << 20)
     assert usage.ru_maxrss < 100 * 1024  # KB
 
 
@@ -618,3 +619,35 @@ def test_json_paths(go, recorder):
       print(res:json("data.none"))
       print(res:json().data.none == json.null)
     """) == ["true\t8\t2", "nil\tthe body has nothing at `data.items[3].id` (no `3` there)", "nil\t`data.none` is null", "true"]
+
+
+PAGE = b"""<html><head><base href="/static/"><link rel=stylesheet href=a.css><script src="/s.js"></script></head>
+<body><h1>Shop</h1><form><input name=csrf value="t0k&amp;en"></form><ul><li class=item>1</li><li class=item>2</li></ul><img src=i.png></body></html>"""
+
+
+def test_html(go, recorder):
+    server = recorder({"/": reply(200, PAGE, ("Content-Type", "text/html")), "/empty": reply(200, b"")})
+    out = go(server, """
+      local res = http.get("/")
+      print(res:html("input[name=csrf]", "value"), res:html("h1"), res:html("h2"), res:html("h1", "id"))
+      local doc = res:html()
+      print(doc:first("li.item").text, #doc:all("li.item"), doc:xpath("count(//li)"), doc == res:html())
+      for _, url in ipairs(res:assets()) do print((url:gsub("^http://[^/]*", ""))) end
+      print((res:link("x"):gsub("^http://[^/]*", "")), (http.get("/empty"):link("x"):gsub("^http://[^/]*", "")))
+      print(http.get("/empty"):html())
+    """)
+    assert out == ["t0k&en\tShop\tnil\tnil", "1\t2\t2\ttrue", "/static/a.css", "/s.js", "/static/i.png", "/static/x\t/x", "nil\tthe body is empty"]
+
+
+def test_html_that_is_asked_for_wrongly(go, recorder):
+    server = recorder(reply(200, PAGE))
+    out = go(server, """
+      local res = http.get("/")
+      for _, f in ipairs {
+        function() res:html("li:hover") end, function() res:html(5) end, function() res.html("li") end, function() res:html():first() end, function() res:assets("x") end,
+        function() return res:html():first("li").txt end,
+      } do print(select(2, pcall(f))) end
+    """)
+    assert [line.split(": ", 1)[1] for line in out] == [
+        'res:html("li:hover"): :hover is not known', "res:html(css, attribute) needs a string, got 5", "res.html is called with a colon: res:html(...)",
+        "node:first takes a CSS selector, not nil", "res:assets() takes no argument", "a node has no field `txt`; did you mean `text`?; it has text, name, first, all, xpath, attr"]
