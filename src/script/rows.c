@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "script/rows.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #include "base/mem.h"
 
-enum { KEPT_SCRATCH = 65536 };
+enum { KEPT_SCRATCH = 65536, READ_AT_ONCE = 64 << 20 };
 
 /* All files and sources of the process; `lock` guards the lists, and lets one thread alone index a file. What is in them does not change any more. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -139,11 +140,29 @@ static void add_mark(struct rows_file *file, size_t *room, const char *at)
     file->marks[used] = (uint64_t)(at - file->all.text);
 }
 
+/* Where the mapping begins: a byte order mark may stand before the text. */
+static const char *mapping_of(const struct rows_file *file)
+{
+    return (const char *)((uintptr_t)file->all.text & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1));
+}
+
+/* Gives the pages before `at` back, now and then: the kernel keeps what it has of the file, and the process needs no memory for all of it. `*from` is where
+ * what was not given back begins, at first the start of the mapping. */
+static void give_back(const char **from, const char *at)
+{
+    size_t passed = (size_t)(at - *from);
+    if (passed < READ_AT_ONCE)
+        return;
+    passed -= passed % READ_AT_ONCE; /* a multiple of any page size */
+    madvise((void *)*from, passed, MADV_DONTNEED);
+    *from += passed;
+}
+
 /* Notes where every row begins, and takes the header off. */
 static bool make_index(struct rows_file *file, char *why, size_t size)
 {
     size_t room = 0;
-    const char *end = file->all.text + file->all.length, *at = first_row(file, why, size);
+    const char *end = file->all.text + file->all.length, *at = first_row(file, why, size), *mapped = mapping_of(file);
     if (!at)
         return false;
     while (at < end) {
@@ -157,6 +176,7 @@ static bool make_index(struct rows_file *file, char *why, size_t size)
         else
             add_mark(file, &room, at);
         at = next;
+        give_back(&mapped, at);
     }
     if (file->count)
         return true;
