@@ -4,12 +4,13 @@ local p = params {
   connections = { 0, "shared by the users; 0: one for each" },
   path = "/hello",
   size = { 13, "bytes of the body" },
+  keep = { true, "bodies are kept until their response is thrown away" },
 }
 
 scenario "h2" {
   users = p.users,
   connections = p.connections > 0 and p.connections or nil,
-  http = { insecure = true },
+  http = { insecure = true, discard_bodies = not p.keep },
   run = function()
     local res = http.get(p.path)
     check("status is 200", res.status == 200)
