@@ -71,11 +71,11 @@ static int judge(struct tunnel *tunnel, struct transport *transport, size_t head
 {
     const char *answer = tunnel->answer.data;
     char text[100];
-    int minor, status, reason = (int)strcspn(answer + 9, "\r\n");
+    int minor, status;
     if (sscanf(answer, "HTTP/1.%1d %3d", &minor, &status) != 2)
         return fail(tunnel, transport, "the proxy does not speak HTTP/1.1");
     if (status < 200 || status > 299) {
-        snprintf(text, sizeof text, "the proxy refused the tunnel: %.*s", reason, answer + 9);
+        snprintf(text, sizeof text, "the proxy refused the tunnel: %.*s", (int)strcspn(answer + 9, "\r\n"), answer + 9);
         return fail(tunnel, transport, text);
     }
     return tunnel->answer.length == head ? 0 : fail(tunnel, transport, "the proxy sent more than its answer");
