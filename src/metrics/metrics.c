@@ -63,7 +63,8 @@ static void free_scenario(struct scenario_metrics *scenario)
 static void free_checks(struct metrics *metrics)
 {
     for (size_t i = 0; i < metrics->check_count; i++) {
-        free(metrics->checks[i]->why);
+        for (size_t s = 0; s < metrics->scenario_count; s++)
+            free(metrics->checks[i][s].why);
         free(metrics->checks[i]);
     }
     names_free(&metrics->check_index);
@@ -132,8 +133,10 @@ struct check_metrics *metrics_check(struct metrics *metrics, const char *name, s
 {
     size_t index = names_index(&metrics->check_index, name, length);
     if (index == metrics->check_count) {
-        metrics->checks[metrics->check_count] = mem_zero(sizeof *metrics->checks[0]);
-        metrics->checks[metrics->check_count++]->name = metrics->check_index.texts[index];
+        struct check_metrics *added = mem_array(metrics->scenario_count, sizeof *added);
+        for (size_t s = 0; s < metrics->scenario_count; s++)
+            added[s].name = metrics->check_index.texts[index];
+        metrics->checks[metrics->check_count++] = added;
     }
     return metrics->checks[index];
 }
@@ -275,10 +278,12 @@ static void merge_scenario(struct metrics *metrics, size_t index, const struct s
 static void merge_check(struct metrics *metrics, const struct check_metrics *from)
 {
     struct check_metrics *into = metrics_check(metrics, from->name, strlen(from->name));
-    into->passes += from->passes;
-    into->fails += from->fails;
-    if (!into->why)
-        into->why = copy_of(from->why);
+    for (size_t s = 0; s < metrics->scenario_count; s++) {
+        into[s].passes += from[s].passes;
+        into[s].fails += from[s].fails;
+        if (!into[s].why)
+            into[s].why = copy_of(from[s].why);
+    }
 }
 
 void metrics_merge(struct metrics *into, const struct metrics *from)

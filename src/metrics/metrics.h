@@ -148,7 +148,7 @@ struct script_error {
 struct metrics {
     struct scenario_metrics *scenarios; /* by the index of the scenario in the script */
     size_t scenario_count;
-    struct check_metrics **checks; /* in order of first use; [METRICS_CHECKS] is "(other)" when there is one */
+    struct check_metrics **checks; /* in order of first use, each one for every scenario; [METRICS_CHECKS] is "(other)" when there is one */
     size_t check_count;
     struct names check_index;           /* owns their names */
     struct script_error *script_errors; /* at most METRICS_ERRORS kinds; more are counted in script_error_count alone */
@@ -169,7 +169,7 @@ void metrics_free(struct metrics *metrics);
 struct name_metrics *metrics_name(struct metrics *metrics, size_t scenario, const char *name, size_t length);
 /* Counts a whole response's status. */
 void metrics_status(struct name_metrics *name, int status);
-/* The counter of `name`, made on first use; that of "(other)" after METRICS_CHECKS. Valid until metrics_free. */
+/* The counters of `name`, one for each scenario by its index, made on first use; those of "(other)" after METRICS_CHECKS. Valid until metrics_free. */
 struct check_metrics *metrics_check(struct metrics *metrics, const char *name, size_t length);
 /* The group of that name in that scenario, made on first use; that of "(other)" after METRICS_GROUPS. Valid until metrics_free. */
 struct group_metrics *metrics_group(struct metrics *metrics, size_t scenario, const char *name, size_t length);

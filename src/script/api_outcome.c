@@ -25,7 +25,7 @@ static int refuse_check(lua_State *L, const char *call, int count)
     return luaL_error(L, "%s(name, value, why) takes three arguments, not %d", call, count);
 }
 
-/* The counter of the name at index 1, found in a table of this state (upvalue 2). Lua keeps one copy of each text, and the table keeps it alive. */
+/* The counters of the name at index 1, one for each scenario, found in a table of this state (upvalue 2). Lua keeps one copy of each text, and the table keeps it alive. */
 static struct check_metrics *look_up_check(lua_State *L)
 {
     lua_pushvalue(L, 1);
@@ -83,7 +83,7 @@ static bool count_check(lua_State *L, const char *call)
         reason(L);
         return lua_toboolean(L, 2);
     }
-    struct check_metrics *counter = find_check(L, vm);
+    struct check_metrics *counter = find_check(L, vm) + vm->running->vu->scenario_index;
     if (lua_toboolean(L, 2)) {
         counter->passes++;
         return true;

@@ -201,16 +201,34 @@ static void push_scenarios(lua_State *L, const struct results *results)
     lua_setfield(L, -2, "total");
 }
 
+/* The sum over the scenarios, and each of them in `scenarios`. */
+static void push_check(lua_State *L, const struct check_metrics *check, size_t scenario_count)
+{
+    uint64_t passes = 0, fails = 0;
+    const char *why = NULL;
+    lua_newtable(L);
+    lua_createtable(L, (int)scenario_count, 0);
+    for (size_t s = 0; s < scenario_count; s++) {
+        passes += check[s].passes;
+        fails += check[s].fails;
+        why = why ? why : check[s].why;
+        lua_createtable(L, 0, 2);
+        set_count(L, "passes", check[s].passes);
+        set_count(L, "fails", check[s].fails);
+        lua_rawseti(L, -2, (int)s + 1);
+    }
+    lua_setfield(L, -2, "scenarios");
+    set_text(L, "name", check->name);
+    set_count(L, "passes", passes);
+    set_count(L, "fails", fails);
+    set_text(L, "why", why);
+}
+
 static void push_checks(lua_State *L, const struct metrics *metrics)
 {
     lua_newtable(L);
     for (size_t i = 0; i < metrics->check_count; i++) {
-        const struct check_metrics *check = metrics->checks[i];
-        lua_newtable(L);
-        set_text(L, "name", check->name);
-        set_count(L, "passes", check->passes);
-        set_count(L, "fails", check->fails);
-        set_text(L, "why", check->why);
+        push_check(L, metrics->checks[i], metrics->scenario_count);
         lua_rawseti(L, -2, (int)i + 1);
     }
     lua_setfield(L, -2, "checks");

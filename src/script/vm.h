@@ -64,7 +64,7 @@ struct vm {
     struct metrics *metrics;
     struct {
         const char *name; /* of a Lua string that is anchored for good: its address stands for the text */
-        struct check_metrics *counter;
+        struct check_metrics *counter; /* of the first scenario; the others follow */
     } checks[VM_CHECKS];     /* the counters used last, by address of the name */
     struct vm_scenario *scenarios;
     size_t scenario_count;

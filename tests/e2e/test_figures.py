@@ -122,6 +122,15 @@ def test_thresholds_of_the_script_and_of_a_scenario(luabench):
         ("iterations", None, 15), ("checks", None, 1), ("iterations{scenario=a}", None, 10), ("iterations", "b", 5)]
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_checks_are_kept_by_scenario(luabench, threads):
+    script = """thresholds { "checks{scenario=a}: rate == 100%", "checks{scenario=b, check=same}: rate == 0%", "checks{check=same}: rate == 50%" }
+      scenario "a" { users = 2, iterations = 10, run = function() check("same", true) end }
+      scenario "b" { users = 2, iterations = 10, run = function() check("same", false, "no") check("other", true) end }"""
+    result = luabench.result("-t", threads, script=script)
+    assert result["checks"]["same"] == {"index": result["checks"]["same"]["index"], "passes": 10, "fails": 10, "why": "no"}
+
+
 def test_no_data_fails_unless_it_may_be_empty(luabench):
     assert luabench.run(script='thresholds { "http.latency: p(95) < 1s" }' + DO_NOTHING).returncode == 1
     assert luabench.run(script='thresholds { { "http.latency: p(95) < 1s", empty = "ok" } }' + DO_NOTHING).returncode == 0

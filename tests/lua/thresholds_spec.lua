@@ -211,7 +211,14 @@ describe("thresholds.evaluate", function()
       assert.is_true(found.ok)
       assert.equal("b", found.scenario)
       assert.equal(4, outcome({ expression = "dropped: count < 5", scenario = "b" }, over(), planned).value)
-      assert.equal("no data: checks are not kept by scenario", outcome({ expression = "checks: rate > 1%", scenario = "b" }, over(), planned).text)
+    end)
+
+    it("counts the checks of a scenario", function()
+      local all = over()
+      all.checks = { { name = "x", passes = 30, fails = 10, scenarios = { { passes = 10, fails = 10 }, { passes = 20, fails = 0 } } } }
+      assert.equal(0.75, outcome("checks: rate > 1%", all, planned).value)
+      assert.equal(1, outcome({ expression = "checks: rate > 1%", scenario = "b" }, all, planned).value)
+      assert.equal(0.5, outcome("checks{scenario=a, check=x}: rate > 1%", all, planned).value)
     end)
 
     it("counts the script errors of a scenario, and those of unknown kinds for each", function()

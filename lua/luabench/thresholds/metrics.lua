@@ -137,13 +137,20 @@ local function error_rate(scope)
   return errors, all
 end
 
+-- The passes and fails of a check, in all or of each selected scenario.
+local function counts_of(check, scope)
+  if #scope.scenarios == #scope.results.scenarios then return { check } end
+  local list = {}
+  for i, scenario in ipairs(scope.scenarios) do list[i] = check.scenarios[scenario.index] end
+  return list
+end
+
 local function check_rate(scope)
-  if #scope.scenarios < #scope.results.scenarios then return nil, "checks are not kept by scenario" end
   local wanted, passes, all, names = scope.selector.check, 0, 0, {}
   for i, check in ipairs(scope.results.checks) do
     names[i] = check.name
-    if not wanted or check.name == wanted then
-      passes, all = passes + check.passes, all + check.passes + check.fails
+    for _, counts in ipairs((not wanted or check.name == wanted) and counts_of(check, scope) or {}) do
+      passes, all = passes + counts.passes, all + counts.passes + counts.fails
     end
   end
   if wanted and all == 0 then return nil, seen("check", names) end
@@ -318,7 +325,7 @@ function metrics.scope(plan, results, selector, only)
     local wanted = (not selector.scenario or selector.scenario == scenario.name) and (not only or only == scenario.name)
     if wanted then
       local planned = plan.scenarios and plan.scenarios[i] or {}
-      scenarios[#scenarios + 1] = setmetatable({ model = planned.model or "closed" }, { __index = scenario })
+      scenarios[#scenarios + 1] = setmetatable({ index = i, model = planned.model or "closed" }, { __index = scenario })
     end
   end
   if #scenarios == 0 and (only or selector.scenario) then return nil, seen("scenario", names) end
