@@ -41,6 +41,7 @@ set(LUABENCH_LUA_MODULES
   luabench.manual ${CMAKE_CURRENT_LIST_DIR}/luabench/manual.lua
   luabench.manual.globals ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/globals.lua
   luabench.manual.http ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/http.lua
+  luabench.manual.lua ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/lua.lua
   luabench.manual.modules ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/modules.lua
   luabench.manual.objects ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/objects.lua
   luabench.manual.scenario ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/scenario.lua
@@ -63,6 +64,7 @@ set(LUABENCH_LUA_MODULES
   luabench.report.own ${CMAKE_CURRENT_LIST_DIR}/luabench/report/own.lua
   luabench.report.remarks ${CMAKE_CURRENT_LIST_DIR}/luabench/report/remarks.lua
   luabench.report.tables ${CMAKE_CURRENT_LIST_DIR}/luabench/report/tables.lua
+  luabench.report.load ${CMAKE_CURRENT_LIST_DIR}/luabench/report/load.lua
   luabench.report.text ${CMAKE_CURRENT_LIST_DIR}/luabench/report/text.lua
   luabench.report.wrk ${CMAKE_CURRENT_LIST_DIR}/luabench/report/wrk.lua
   luabench.request ${CMAKE_CURRENT_LIST_DIR}/luabench/request.lua

@@ -33,6 +33,7 @@ end
 
 -- Why the run could not be carried through, or nil.
 local function broken(document)
+  if summary.value(document.setup_failed) then return "setup failed" end
   if summary.value(document.stopped) then return "the run was stopped" end
   if summary.value(document.stuck) then return "a Lua function never returned" end
   if document.total.requests.started > 0 and document.total.latency.count == 0 then return "requests were started and no whole response came" end

@@ -62,6 +62,7 @@ local function clock_line(state, columns)
   if state.phase == "stopping" then
     return { { elapsed, "bold" }, { "  ending: waiting for " .. format.counted(state.users, "user"), "yellow" } }
   end
+  if state.phase == "warm_up" then elapsed = elapsed .. " (warm-up)" end
   if not state.progress then return { { elapsed, "bold" }, { left and "  " .. whole_span(left) .. " left" or "" } } end
   local percent = ("%3.0f%%"):format(math.floor(state.progress * 100))
   local after = percent .. (left and "  " .. whole_span(left) .. " left" or "")
@@ -124,7 +125,7 @@ local function update_line(state)
   local errors = errors_words(state.errors)
   if errors then words[#words + 1] = "errors: " .. errors end
   if state.dropped and state.dropped > 0 then words[#words + 1] = format.count(state.dropped) .. " dropped" end
-  local phase = state.phase == "stopping" and " (ending)" or ""
+  local phase = state.phase == "stopping" and " (ending)" or state.phase == "warm_up" and " (warm-up)" or ""
   core.write(STDERR, ("%s%s: %s\n"):format(whole_span(state.elapsed), phase, table.concat(words, ", ")))
 end
 

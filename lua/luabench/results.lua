@@ -16,7 +16,7 @@ local MACHINE = { "cores", "cpu", "memory", "kernel", "hostname" }
 local ITERATIONS = { "scheduled", "completed", "failed", "interrupted", "dropped", "expired" }
 local CONNECTIONS = { "opened", "reused", "closed_by_peer", "max_open" }
 local REQUESTS = { "started", "succeeded", "failed", "timed_out", "interrupted", "retried", "redirected" }
-local LOAD = { "users", "duration", "iterations", "iterations_per_user", "ramp_up" }
+local LOAD = { "users", "duration", "iterations", "iterations_per_user", "ramp_up", "rate", "arrivals", "min_users", "max_users", "overflow", "start_after", "warm_up" }
 local HISTOGRAMS = { "latency", "service", "wait", "blocked", "connect", "tls" }
 
 local null = core.json_null
@@ -100,6 +100,27 @@ local function connections_of(connections)
   return out
 end
 
+local function load_of(planned)
+  local out = fields(planned, LOAD)
+  out.stages = planned.stages and map(planned.stages, function(stage) return { [stage.of] = stage.level, over = stage.over, hold = stage.hold } end) or null
+  return out
+end
+
+-- What was sent, but left out of the figures; nil when there was nothing.
+local function aside_of(aside)
+  local requests, iterations = aside and aside.requests, aside and aside.iterations
+  if not aside or (requests.started == 0 and iterations.scheduled == 0) then return nil end
+  return { iterations = fields(iterations, ITERATIONS, 0), requests = fields(requests, REQUESTS, 0), errors = by_text(requests.errors) }
+end
+
+-- setup and teardown have no iterations.
+local function once_of(aside)
+  local out = aside_of(aside)
+  if not out then return null end
+  out.iterations = nil
+  return out
+end
+
 local function scenario_of(plan, index, scenario)
   local planned = plan.scenarios and plan.scenarios[index] or {}
   local model = planned.model or "closed"
@@ -108,7 +129,10 @@ local function scenario_of(plan, index, scenario)
   out.model = model
   out.target = or_null(without_password(planned.target))
   out.http_version = or_null(planned.version)
-  out.load = fields(planned, LOAD)
+  out.load = load_of(planned)
+  out.warm_up = aside_of(scenario.warm_up) or null
+  out.user_wait = model == "open" and summary.of(scenario.user_wait) or null
+  out.backlog_max = model == "open" and or_null(scenario.backlog_max) or null
   out.duration = or_null(scenario.duration)
   out.users_max = or_null(scenario.users_max)
   out.iterations = fields(scenario.iterations, ITERATIONS, 0)
@@ -163,11 +187,36 @@ local function script_errors_of(errors)
   return { count = errors.count or 0, kinds = map(errors.kinds, function(kind) return fields(kind, { "scenario", "text", "traceback", "count" }) end) }
 end
 
-local function generator_of(generator)
+-- By how much arrivals of all open scenarios were started late; nil without one.
+local function slip_of(scenarios)
+  local hists = {}
+  for _, scenario in ipairs(scenarios or {}) do hists[#hists + 1] = scenario.schedule_slip end
+  return #hists > 0 and (#hists == 1 and hists[1] or core.hist_merge(hists)) or nil
+end
+
+-- The groups of all scenarios by name.
+local function groups_of(scenarios)
+  local hists, cut, names, out = {}, {}, {}, {}
+  for _, scenario in ipairs(scenarios or {}) do
+    for _, group in ipairs(scenario.groups or {}) do
+      local name = group.name
+      if not hists[name] then hists[name], names[#names + 1] = {}, name end
+      hists[name][#hists[name] + 1], cut[name] = group.duration, (cut[name] or 0) + group.cut
+    end
+  end
+  for i, name in ipairs(names) do
+    local figure = summary.of(#hists[name] == 1 and hists[name][1] or core.hist_merge(hists[name]))
+    figure.index, figure.cut = i, cut[name]
+    put(out, name, figure)
+  end
+  return out
+end
+
+local function generator_of(generator, scenarios)
   generator = generator or {}
   return {
     cpu = or_null(generator.cpu), cpu_seconds = or_null(generator.cpu_seconds), threads = or_null(generator.threads),
-    lag = summary.of(generator.lag), schedule_slip = null,
+    lag = summary.of(generator.lag), schedule_slip = summary.of(slip_of(scenarios)),
     bottleneck = (generator.cpu or 0) > results.BUSY,
     trusted = generator.trusted ~= false,
     warnings = as_list {},
@@ -231,12 +280,13 @@ function results.document(plan, merged, outcomes)
     started = format.timestamp(merged.started or 0), duration = or_null(merged.duration),
     machine = fields(merged.machine, MACHINE), options = plain_copy(plan.options or {}),
     model = model, total = figures(merged.total, merged.duration, model),
-    scenarios = {}, groups = {}, metrics = metrics_of(merged), targets = {}, compare = {},
+    scenarios = {}, groups = groups_of(merged.scenarios), setup = once_of(merged.setup), teardown = once_of(merged.teardown), metrics = metrics_of(merged), targets = {}, compare = {},
     checks = checks_of(merged.checks), script_errors = script_errors_of(merged.script_errors),
     failures = { count = merged.failures and merged.failures.count or 0, texts = map(merged.failures and merged.failures.texts, or_null) },
     error_texts = map(merged.error_texts, function(each) return fields(each, { "error", "text" }) end),
-    thresholds = thresholds_of(outcomes), generator = generator_of(merged.generator), series = series_of(merged.series),
+    thresholds = thresholds_of(outcomes), generator = generator_of(merged.generator, merged.scenarios), series = series_of(merged.series),
     interrupted = merged.interrupted == true, stopped = or_null(merged.stopped), stuck = stuck_of(merged.stuck),
+    setup_failed = merged.setup_failed and fields(merged.setup_failed, { "scenario", "text" }) or null,
     unbalanced = or_null(merged.unbalanced), notices = map(merged.notices, or_null), remarks = as_list {},
   }
   for i, scenario in ipairs(merged.scenarios or {}) do

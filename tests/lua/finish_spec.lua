@@ -34,6 +34,7 @@ local CHANGES = {
     local named = r.total
     named.succeeded, named.failed, named.errors, named.statuses = 0, named.started, { status = named.started }, { [500] = named.started }
   end,
+  no_setup = function(_, r) r.setup_failed = { scenario = "hello", text = "no token" } end,
   untrusted = function(_, r) r.generator.trusted = false end,
   lenient = function(plan) plan.lenient = true end,
   threshold = function(plan) plan.thresholds = { { expression = "http.latency: max < 1ms" } } end,
@@ -53,11 +54,11 @@ describe("the exit status", function()
   for _, case in ipairs {
     { 0 }, { 0, "failed_checks" }, { 0, "all_500" }, { 0, "all_fail" }, { 0, "untrusted", "lenient" },
     { 1, "threshold" }, { 1, "some_script_errors" },
-    { 3, "no_response" }, { 3, "all_script_errors" }, { 3, "stopped" }, { 3, "stuck" }, { 3, "unwritable" }, { 3, "unprintable" },
+    { 3, "no_response" }, { 3, "all_script_errors" }, { 3, "stopped" }, { 3, "stuck" }, { 3, "no_setup" }, { 3, "unwritable" }, { 3, "unprintable" },
     { 4, "untrusted" }, { 70, "unbalanced" }, { 130, "interrupted" },
     -- when several hold: 130, 3, 4, 1; a bug of ours before all
     { 4, "untrusted", "threshold" }, { 3, "stopped", "untrusted" }, { 3, "no_response", "threshold" }, { 3, "unwritable", "threshold" }, { 3, "unwritable", "untrusted" },
-    { 3, "all_script_errors", "threshold" }, { 130, "interrupted", "stopped" }, { 130, "interrupted", "stuck" }, { 130, "interrupted", "no_response" },
+    { 3, "all_script_errors", "threshold" }, { 130, "interrupted", "stopped" }, { 130, "interrupted", "stuck" }, { 130, "interrupted", "no_response" }, { 130, "interrupted", "no_setup" }, { 3, "no_setup", "threshold" },
     { 130, "interrupted", "untrusted" }, { 130, "interrupted", "threshold" }, { 130, "interrupted", "unwritable" }, { 130, "interrupted", "unprintable" },
     { 70, "unbalanced", "interrupted" }, { 70, "unbalanced", "stopped" }, { 70, "unbalanced", "threshold" },
   } do

@@ -144,6 +144,11 @@ errors: timeout 12, reset 3   5 dropped]], view:text())
     assert.truthy(view:text():find("10 s  ending: waiting for 41 users\n", 1, true))
   end)
 
+  it("says that it is the warm-up", function()
+    live.update(BLOCK, state { phase = "warm_up" })
+    assert.truthy(view:text():find("10 s (warm-up)", 1, true))
+  end)
+
   it("tells the time that is left by what is done, when nothing else is known", function()
     local known = without { "duration" }
     known.progress = 0.25

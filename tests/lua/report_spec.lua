@@ -134,6 +134,50 @@ remarks      ! all 100 answers of POST /login were redirects that were not
              ! too few responses for some percentiles (3,200): p99.9 needs 3,688
 ]]
 
+local OPEN = [[
+examples/hello.lua                       luabench 0.1.0, 2026-01-02 03:04:05 UTC
+
+target       http://127.0.0.1:8080, HTTP/1.1
+load         open: 1,000/s Poisson for 10 s, at most 50 users at a time, the
+             first 2 s left out, 2 threads, seed 4711
+left out     warm-up 2,000 requests (10 failed)
+
+iterations   scheduled 4,050 = completed 4,000 + expired 50
+requests     started 4,000 = succeeded 4,000
+rate         400 requests/s, over 10.0 s
+status       200 × 4,000
+errors       none
+bytes        4.00 MB received (400 kB/s), 400 kB sent (40.0 kB/s)
+connections  50 opened, 3,950 requests on a reused one
+waiting      40 arrivals waited for a free user, at most 7 at a time; p50 200
+             ms, p99 n/a, max 400 ms
+generator    busy 41.0%,
+             started arrivals p50 20.0 µs, p99 39.6 µs, max 40.0 µs late,
+             woke sleeping users at most 1.20 ms late
+
+latency of 4,000 responses  open model: from the intended start to the last byte
+     min     q1 median   mean     q3    p90    p95    p99  p99.9    max stddev
+  2.00ms  2.00s  4.00s  4.00s  6.00s  7.20s  7.60s  7.92s  7.99s  8.00s  2.31s
+from call    median 2.00 s, p95 3.80 s, p99 3.96 s, max 4.00 s
+
+remarks      ! 50 arrivals (1.23%) were not started: no user was free within the
+               timeout (max_users)
+]]
+
+describe("what is beside the load", function()
+  it("is said: setup, teardown, stages, groups", function()
+    local page = report(samples.staged())
+    has(page, "load         closed: up to 50 users for 10 s in 2 stages, 2 threads\n")
+    has(page, "left out     setup 3 requests, teardown 2 requests (1 failed)\n")
+    has(page, "groups       checkout: median 1.50 s, p95 2.85 s, max 3.00 s, of 300, 2 cut\n             checkout/pay: median 500 ms")
+  end)
+  it("is why there was no load", function()
+    local page = report(samples.no_load())
+    has(page, 'ended        before the load: setup of scenario "hello" failed: no token\n')
+    has(page, "exit         status 3: setup failed\n")
+  end)
+end)
+
 describe("whole pages", function()
   before_each(function() stub.terminals = {} end)
 
@@ -155,6 +199,7 @@ describe("whole pages", function()
   end)
 
   it("failures of all kinds", function() assert.equal(FAILURES, report(samples.failures())) end)
+  it("the open model: from the intended start, and what waited for users", function() assert.equal(OPEN, report(samples.open())) end)
   it("several scenarios and names", function() assert.equal(SEVERAL, report(samples.several())) end)
 end)
 

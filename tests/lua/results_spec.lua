@@ -101,7 +101,39 @@ describe("the document", function()
   it("hides passwords in URLs", function()
     local found = document(samples.several())
     assert.equal("http://user:***@a.example", found.scenarios.browse.target)
-    assert.same({ users = 5, iterations = 200, duration = 60, ramp_up = 3, iterations_per_user = null }, found.scenarios.buy.load)
+    local load = found.scenarios.buy.load
+    assert.same({ 5, 200, 60, 3, null, null, null, null }, { load.users, load.iterations, load.duration, load.ramp_up, load.iterations_per_user, load.rate, load.stages, load.warm_up })
+  end)
+
+  it("keeps what the open model has", function()
+    local found = document(samples.open())
+    local scenario = found.scenarios.hello
+    assert.same({ "open", 1000, "poisson", 50, 2, null }, { scenario.model, scenario.load.rate, scenario.load.arrivals, scenario.load.max_users, scenario.load.warm_up, scenario.load.users })
+    assert.equal(4000, scenario.latency_from_intended.count)
+    assert.same({ 40, 7 }, { scenario.user_wait.count, scenario.backlog_max })
+    assert.equal(4000, found.generator.schedule_slip.count)
+    assert.same({ 2000, 1990 }, { scenario.warm_up.iterations.scheduled, scenario.warm_up.requests.succeeded })
+    assert.same({ connect = 10 }, scenario.warm_up.errors)
+    assert.equal(results.headline(scenario), scenario.latency_from_intended)
+  end)
+
+  it("has nothing of the open model in the closed one", function()
+    local found = document(samples.simple())
+    local scenario = found.scenarios.hello
+    assert.same({ null, null, null, null, null }, { scenario.latency_from_intended, scenario.user_wait, scenario.backlog_max, scenario.warm_up, found.generator.schedule_slip })
+    assert.same({ null, null, null }, { found.setup, found.teardown, found.setup_failed })
+  end)
+
+  it("keeps groups, setup and teardown", function()
+    local found = document(samples.staged())
+    assert.same({ 300, 2, 1 }, { found.groups.checkout.count, found.groups.checkout.cut, found.groups.checkout.index })
+    assert.equal(100, found.groups["checkout/pay"].count)
+    assert.same({ 3, 2, { status = 1 } }, { found.setup.requests.started, found.teardown.requests.started, found.teardown.errors })
+    assert.same({ { users = 10, over = 5, hold = 0 }, { users = 50, over = 0, hold = 5 } }, found.scenarios.hello.load.stages)
+  end)
+
+  it("says why there was no load", function()
+    assert.same({ scenario = "hello", text = "no token" }, document(samples.no_load()).setup_failed)
   end)
 
   it("knows the order of the scenarios", function()

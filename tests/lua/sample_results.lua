@@ -94,9 +94,42 @@ function samples.bare()
     unbalanced = "started 3 is not 2", stuck = { scenario = "hello", where = "hello.lua:5" } })
 end
 
+local NO_ITERATIONS = { scheduled = 0, completed = 0, failed = 0, interrupted = 0, dropped = 0, expired = 0 }
+
+--- The open model, with arrivals that waited, were dropped or given up, and a warm-up.
+function samples.open()
+  local named = stub.named("GET /", 4000, { latency_from_intended = stub.steps(4000, 0.002) })
+  local scenario = stub.scenario("hello", 4000, { total = named, users_max = 50, user_wait = stub.steps(40, 0.01), backlog_max = 7, schedule_slip = stub.steps(4000, 1e-8),
+    iterations = { scheduled = 4050, completed = 4000, failed = 0, interrupted = 0, dropped = 0, expired = 50 },
+    warm_up = { iterations = { scheduled = 2000, completed = 2000, failed = 0, interrupted = 0, dropped = 0, expired = 0 },
+      requests = stub.named("", 2000, { succeeded = 1990, failed = 10, errors = { connect = 10 } }) } })
+  local plan = stub.plan { options = { seed = 4711 }, scenarios = {
+    { name = "hello", model = "open", rate = 1000, duration = 10, arrivals = "poisson", max_users = 50, overflow = "queue", warm_up = 2, start_after = 0,
+      target = "http://127.0.0.1:8080", version = "1.1" } } }
+  return plan, stub.results(4000, { scenarios = { scenario }, total = named })
+end
+
+--- Users that come and go, groups, setup and teardown.
+function samples.staged()
+  local scenario = stub.scenario("hello", 4000, { groups = { { name = "checkout", duration = stub.steps(300, 0.01), cut = 2 }, { name = "checkout/pay", duration = stub.steps(100, 0.01), cut = 0 } },
+    warm_up = { iterations = NO_ITERATIONS, requests = stub.named("", 0) } })
+  local plan = stub.plan { scenarios = { { name = "hello", model = "closed", users = 50, duration = 10, warm_up = 0, target = "http://127.0.0.1:8080",
+    stages = { { of = "users", level = 10, over = 5, hold = 0 }, { of = "users", level = 50, over = 0, hold = 5 } } } } }
+  return plan, stub.results(4000, { scenarios = { scenario }, setup = { iterations = NO_ITERATIONS, requests = stub.named("", 3) },
+    teardown = { iterations = NO_ITERATIONS, requests = stub.named("", 2, { succeeded = 1, failed = 1, errors = { status = 1 } }) } })
+end
+
+--- setup failed, so there was no load.
+function samples.no_load()
+  local plan, merged = samples.nothing()
+  merged.setup_failed = { scenario = "hello", text = "no token" }
+  merged.setup = { iterations = NO_ITERATIONS, requests = stub.named("", 1, { succeeded = 0, failed = 1, errors = { status = 1 } }) }
+  return plan, merged
+end
+
 if arg and arg[0] and arg[0]:match("sample_results%.lua$") then
   stub.install()
-  for _, name in ipairs { "simple", "nothing", "no_answer", "failures", "several", "nasty", "bare" } do
+  for _, name in ipairs { "simple", "nothing", "no_answer", "failures", "several", "nasty", "bare", "open", "staged", "no_load" } do
     local plan, merged = samples[name]()
     plan.outputs = { { path = arg[1] .. "/" .. name .. ".json", format = "json" } }
     require("luabench.finish").finish(plan, merged)

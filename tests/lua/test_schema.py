@@ -10,7 +10,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 SCHEMA = json.loads((HERE / "../../docs/result.schema.json").read_text())
-SAMPLES = ["simple", "nothing", "no_answer", "failures", "several", "nasty", "bare"]
+SAMPLES = ["simple", "nothing", "no_answer", "failures", "several", "nasty", "bare", "open", "staged", "no_load"]
 
 
 @pytest.fixture(scope="module")

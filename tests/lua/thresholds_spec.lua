@@ -99,7 +99,8 @@ describe("thresholds.evaluate", function()
   local function results(over)
     local named = stub.named("GET /", 1000, { succeeded = 900, failed = 70, timed_out = 20, interrupted = 10, errors = { status = 70, timeout = 20, interrupted = 10 },
       statuses = { [200] = 890, [201] = 10, [503] = 70 }, bytes_sent = 2e6 })
-    local scenario = stub.scenario("hello", 1000, { total = named })
+    local groups = { { name = "buy", duration = stub.steps(100, 0.001), cut = 1 }, { name = "buy/pay", duration = stub.steps(50, 0.01), cut = 0 } }
+    local scenario = stub.scenario("hello", 1000, { total = named, groups = groups })
     local all = stub.results(1000, { scenarios = { scenario }, checks = { { name = "is 200", passes = 99, fails = 1 }, { name = "whole", passes = 100, fails = 0 } } })
     for key, value in pairs(over or {}) do all[key] = value end
     return all
@@ -123,6 +124,8 @@ describe("thresholds.evaluate", function()
     { "http.errors: rate < 10%", true, 90 / 990 }, { "http.errors{error=timeout}: rate < 2%", false, 20 / 990 }, { "http.errors{error=reset}: rate == 0%", true, 0 },
     { "http.errors{name=GET /}: rate < 9%", false, 90 / 990 }, { "http.bytes_sent: count < 2MB", false, 2e6 }, { "http.bytes_sent: rate <= 200kB/s", true, 2e5 },
     { "iterations: count == 1000", true, 1000 }, { "dropped: count == 0", true, 0 }, { "script_errors: count == 0", true, 0 },
+    { "group.duration{group=buy}: max < 101ms, count == 100", true, 0.1 }, { "group.duration{group=buy/pay}: median > 300ms", false, 0.25 },
+    { "group.duration{scenario=hello}: count == 150", true, 150 }, { "users: value == 50", true, 50 }, { "users: max < 50", false, 50 },
     { "checks: rate > 99%", true, 199 / 200 }, { "checks{check=is 200}: rate > 99%", false, 0.99 }, { "http.latency{scenario=hello}: max <= 1s", true, 1 },
   } do
     it(("%s: %s"):format(case[1], tostring(case[2])), function()

@@ -22,6 +22,7 @@ local function nothing_done(document)
 end
 
 local function nothing_succeeded(document)
+  if summary.value(document.setup_failed) then return end
   local requests = document.total.requests
   if requests.started == 0 then return nothing_done(document) end
   if document.total.latency.count == 0 then return "no whole response came to any request" end
@@ -112,9 +113,20 @@ local function dropped(document)
   if count > 0 then return ("%s (%s) were dropped: no user was free"):format(format.counted(count, "arrival"), format.share(count / scheduled)) end
 end
 
+local function expired(document)
+  local count, scheduled = 0, 0
+  for _, scenario in pairs(document.scenarios) do
+    count = count + scenario.iterations.expired
+    scheduled = scheduled + scenario.iterations.scheduled
+  end
+  if count > 0 then
+    return ("%s (%s) were not started: no user was free within the timeout (max_users)"):format(format.counted(count, "arrival"), format.share(count / scheduled))
+  end
+end
+
 local function idle_users(document)
   for _, entry in ipairs(results.scenarios(document)) do
-    local planned, most = summary.value(entry.figures.load.users), summary.value(entry.figures.users_max)
+    local planned, most = not summary.value(entry.figures.load.stages) and summary.value(entry.figures.load.users), summary.value(entry.figures.users_max)
     if planned and most and most > 0 and most < planned and not document.interrupted then
       return ("at most %s of %s users of \"%s\" ran at once"):format(format.count(most), format.count(planned), terminal.fit(terminal.escape(entry.name), 30))
     end
@@ -127,7 +139,7 @@ local function busy(document)
   return ("luabench itself was busy %.0f%%: throughput is a lower bound, latency an upper one"):format(math.min(cpu, 1) * 100)
 end
 
-local RULES = { unbalanced, nothing_succeeded, busy, redirects, checks_without_threshold, interrupted_iterations, dropped, idle_users, short_of_samples }
+local RULES = { unbalanced, nothing_succeeded, busy, redirects, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, short_of_samples }
 
 --- Fills document.remarks and document.generator.warnings.
 function remarks.add(document)

@@ -4,6 +4,7 @@
 local format = require "luabench.format"
 local connections = require "luabench.report.connections"
 local layout = require "luabench.report.layout"
+local load = require "luabench.report.load"
 local own = require "luabench.report.own"
 local results = require "luabench.results"
 local summary = require "luabench.summary"
@@ -28,23 +29,8 @@ local function title(page, document)
   page:line(page.paint("bold", name) .. gap .. page.paint("dim", version))
 end
 
-local function ends(load, users)
-  local each, all, duration = value(load.iterations_per_user), value(load.iterations), value(load.duration)
-  local out = users
-  if all then out = out .. (", %s in all"):format(format.counted(all, "iteration")) end
-  if each then out = out .. (", %s each"):format(format.counted(each, "iteration")) end
-  if duration then out = out .. ((all or each) and ", for at most " or " for ") .. format.span(duration) end
-  return out
-end
-
 --- The load of a scenario in words: "closed: 50 users for 10 s, ramped up over 5 s".
-function text.load(scenario)
-  local load = scenario.load
-  local words = ends(load, format.counted(value(load.users) or value(scenario.users_max), "user"))
-  local ramp_up = value(load.ramp_up)
-  if ramp_up and ramp_up > 0 then words = words .. ", ramped up over " .. format.span(ramp_up) end
-  return ("%s: %s"):format(scenario.model, words)
-end
+text.load = load.words
 
 local function target_words(scenario)
   local target, version = value(scenario.target), value(scenario.http_version)
@@ -62,8 +48,10 @@ local function common_target(scenarios)
 end
 
 local function threads_words(document)
-  local threads = value(document.generator.threads)
-  return threads and format.counted(threads, "thread") or nil
+  local threads, seed = value(document.generator.threads), value(document.options.seed)
+  local words = threads and format.counted(threads, "thread")
+  if not seed then return words or nil end
+  return ("%sseed %.0f"):format(words and words .. ", " or "", seed)
 end
 
 local function load_lines(page, document, scenarios, target)
@@ -71,6 +59,7 @@ local function load_lines(page, document, scenarios, target)
   if #scenarios == 1 then
     local words = text.load(scenarios[1].figures)
     page:field("load", threads and words .. ", " .. threads or words)
+    load.aside(page, document, scenarios)
     return
   end
   for i, entry in ipairs(scenarios) do
@@ -79,6 +68,7 @@ local function load_lines(page, document, scenarios, target)
     page:field(i == 1 and "load" or "", own and words .. ", " .. own or words)
   end
   if threads then page:field("", threads) end
+  load.aside(page, document, scenarios)
 end
 
 local function ending_words(document)
@@ -88,6 +78,8 @@ local function ending_words(document)
     return ("stuck after %s: a function of scenario %s never returned, at %s%s"):format(after, escape(value(stuck.scenario) or "n/a"),
       escape(value(stuck.where) or "an unknown line"), value(stuck.text) and ": " .. escape(stuck.text) or "")
   end
+  local failed = value(document.setup_failed)
+  if failed then return ("before the load: setup of scenario \"%s\" failed: %s"):format(escape(value(failed.scenario) or "n/a"), escape(value(failed.text) or "n/a")) end
   if stopped then return ("stopped after %s: %s"):format(after, escape(stopped)) end
   if document.interrupted then return ("interrupted after %s: the figures are of that time"):format(after) end
 end
@@ -193,7 +185,9 @@ end
 local function generator(page, document)
   local cpu, lag = value(document.generator.cpu), value(document.generator.lag)
   local items = { { "busy " .. format.share(cpu), cpu and cpu > results.BUSY and "yellow" or nil } }
-  if lag and lag.count > 0 then items[2] = { ("woke sleeping users at most %s late"):format(format.duration(value(lag.max))) } end
+  local slip = load.slip(document)
+  if slip then items[#items + 1] = { slip } end
+  if lag and lag.count > 0 then items[#items + 1] = { ("woke sleeping users at most %s late"):format(format.duration(value(lag.max))) } end
   page:items("generator", items, ", ")
 end
 
@@ -205,6 +199,7 @@ local function how(page, document, scenarios)
   statuses(page, document)
   errors(page, document)
   traffic(page, document, scenarios)
+  load.waiting(page, scenarios)
   generator(page, document)
 end
 
@@ -219,6 +214,12 @@ local MODELS = {
   mixed = "of open and closed scenarios, from the call to the last byte",
 }
 
+-- The other view of the open model: what the server alone is to blame for, the wait for a user and a late start left out.
+local function from_call(page, of)
+  page:field("from call", ("median %s, p95 %s, p99 %s, max %s"):format(format.duration(summary.shown(of, "median")), format.duration(summary.shown(of, "p95")),
+    format.duration(summary.shown(of, "p99")), format.duration(value(of.max))))
+end
+
 local function latency(page, document)
   local headline = results.headline(document.total)
   page:blank()
@@ -228,6 +229,7 @@ local function latency(page, document)
     cells[i] = { column[1], format.compact(summary.shown(headline, column[2])), column[3] }
   end
   page:figures(cells)
+  if document.model == "open" then from_call(page, document.total.latency) end
 end
 
 -- Checks, thresholds, errors of the script ----------------------------------------------------------------------------
@@ -346,6 +348,7 @@ function text.render(document, options)
   tables.parts(page, scenarios)
   page:blank()
   checks(page, document)
+  load.groups(page, document)
   own.lines(page, document)
   thresholds(page, document)
   script_errors(page, document)

@@ -175,6 +175,31 @@ local function iteration_duration(scope)
   return merged(hists)
 end
 
+-- Groups of the selected scenarios: of one name, or all together.
+local function group_duration(scope)
+  local wanted, hists, names, known = scope.selector.group, {}, {}, {}
+  for _, scenario in ipairs(scope.scenarios) do
+    for _, group in ipairs(scenario.groups or {}) do
+      if not wanted or group.name == wanted then hists[#hists + 1] = group.duration end
+      if not known[group.name] then names[#names + 1] = group.name end
+      known[group.name] = true
+    end
+  end
+  if wanted and #hists == 0 then return nil, seen("group", names) end
+  return merged(hists)
+end
+
+-- Users at the ends of the seconds of the run.
+local function users(scope)
+  if not is_whole_run(scope) then return nil, "users are not kept by scenario" end
+  local found
+  for _, second in ipairs(scope.results.series or {}) do
+    found = found or { min = second.users, max = second.users }
+    found.value, found.min, found.max = second.users, math.min(found.min, second.users), math.max(found.max, second.users)
+  end
+  return found
+end
+
 --- The histogram of the headline latency: from the intended start in the open model, from the call in the closed one.
 function metrics.headline(named, model)
   if model == "open" and named.latency_from_intended then return named.latency_from_intended end
@@ -240,6 +265,8 @@ local METRICS = {
   { name = "http.bytes_received", kind = "counter", size = true, selectors = BY_NAME, read = field_counter("bytes_received") },
   { name = "iterations", kind = "counter", selectors = BY_SCENARIO, read = count_iterations("completed") },
   { name = "iteration.duration", kind = "trend", selectors = BY_SCENARIO, read = iteration_duration },
+  { name = "group.duration", kind = "trend", selectors = { "scenario", "group" }, read = group_duration },
+  { name = "users", kind = "gauge", selectors = BY_SCENARIO, read = users },
   { name = "dropped", kind = "counter", selectors = BY_SCENARIO, read = count_iterations("dropped") },
   { name = "script_errors", kind = "counter", selectors = BY_SCENARIO, read = count_script_errors },
   { name = "checks", kind = "rate", selectors = { "scenario", "check" }, read = check_rate },
