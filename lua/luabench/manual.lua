@@ -152,6 +152,33 @@ that goes. `luabench help NAME` shows the same in a terminal.
 <!-- Made by tools/manual.lua from lua/luabench/manual/*.lua. -->
 ]]
 
+local OF_LUA = [[
+## What there is of Lua
+
+A script is an ordinary chunk of LuaJIT, of whose names it has these:
+
+%s
+
+`load` takes text alone, `debug.getinfo` gives no functions, `math.random` draws from the user's generator and `math.randomseed` does nothing (see `--seed`),
+`os.getenv` sees what `env` sees. `io.write`, `io.read`, `io.input`, `io.output`, `os.exit` and `os.setlocale` say what to use instead. `require` finds
+`luabench.NAME`, `string.buffer`, `table.new`, `table.clear` and Lua files next to the script, in its `lib/` and in LuaRocks' 5.1 tree.
+
+### What a script may do
+
+It may use the network and read files below its own folder and those that the command line names. `--root DIR` names another folder;
+`--allow-read[=DIR]` lets it read elsewhere, `--allow-write[=DIR]` write, remove and rename, `--allow-run` start programs (`os.execute`, `io.popen`),
+`--allow-ffi` use `ffi` and modules written in C, and `-A` everything. Nothing below /proc, /sys and /dev is read without `-A`. Symbolic links are resolved first.
+`--script-timeout` ends a run in which a function never returns, `--script-memory` limits the Lua memory of each thread.
+]]
+
+local function names_of_lua()
+  local lines = {}
+  for i, row in ipairs(require "luabench.manual.lua") do
+    lines[i] = ("- %s`%s`"):format(row[1] ~= "" and "`" .. row[1] .. "`: " or "", (row[2]:gsub(" ", "`, `")))
+  end
+  return table.concat(lines, "\n")
+end
+
 local function reference_entry(entry)
   return ("### `%s`\n\n%s%s\n\n```lua\n%s\n```\n"):format(call_of(entry), entry.text, facts(entry), (entry.example:gsub("%-%- top: ", "-- at the top: ")))
 end
@@ -163,6 +190,7 @@ function manual.reference()
     out[#out + 1] = ("## %s\n\n%s\n"):format(section.title, section.text)
     for _, entry in ipairs(section.entries) do out[#out + 1] = reference_entry(entry) end
   end
+  out[#out + 1] = OF_LUA:format(names_of_lua())
   return table.concat(out, "\n")
 end
 

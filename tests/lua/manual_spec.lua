@@ -56,6 +56,25 @@ describe("the manual has", function()
     check_both(real, written, { group = later.globals.group, spawn = later.globals.spawn, ["http.batch"] = later.http_functions.batch })
   end)
 
+  it("every name of Lua that scripts have", function()
+    local env, listed = require("luabench.sandbox").environments(function() end), { ["table.pack"] = true, ["table.unpack"] = true } -- busted's
+    for _, row in ipairs(require "luabench.manual.lua") do
+      for name in row[2]:gmatch("%S+") do
+        if row[1] == "" then
+          assert.message(name).truthy(rawget(env, name) ~= nil)
+        else
+          assert.message(row[1] .. "." .. name).truthy(rawget(env, row[1])[name] ~= nil)
+        end
+        listed[row[1] .. "." .. name] = true
+      end
+    end
+    for name, value in next, env do
+      local functions = _G[name] and type(value) == "table" and name ~= "_G" and (debug.getmetatable(value) or {}).__index
+      if _G[name] and not functions then assert.message(name).truthy(listed["." .. name]) end
+      for each in pairs(type(functions) == "table" and functions or {}) do assert.message(name .. "." .. each).truthy(listed[name .. "." .. each]) end
+    end
+  end)
+
   it("signatures that can be read, and a text and an example for each", function()
     for _, section in ipairs(manual.sections()) do
       for _, entry in ipairs(section.entries) do
