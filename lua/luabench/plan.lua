@@ -14,6 +14,7 @@ local scenario = require "luabench.scenario"
 local secrets = require "luabench.secrets"
 local stage = require "luabench.stage"
 local thresholds = require "luabench.thresholds"
+local units = require "luabench.units"
 
 local plan = {}
 
@@ -31,8 +32,19 @@ local function override_load(each, given)
   if why then errors.usage('scenario "%s", with the options of the command line: %s', each.name, why) end
 end
 
+local MOST_USERS = 10e6 -- a sleeping user takes a kilobyte
+
+-- Users are held in memory from the start on: a slip of the keyboard must not take it all.
+local function check_users(each, values)
+  local users = load_keys.most_users(values)
+  if users > MOST_USERS then
+    errors.usage('%s: scenario "%s": %s users are more than luabench can hold (%s a scenario)', each.where, each.name, units.show_count(users), units.show_count(MOST_USERS))
+  end
+end
+
 -- What users share: as many as the script says, but no more than there are users of -c; with -m as few as hold all users.
 local function share_connections(each, values, given)
+  check_users(each, values)
   local users = load_keys.most_users(values)
   if given.streams and not values.connections then values.connections = math.ceil(users / given.streams) end
   if not values.connections or values.connections <= users then return end

@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "run/group.h"
 
+enum { CHANGES_AT_ONCE = 1000 };
+
 static void on_change(struct timer *timer);
 
 void closed_open(struct group *group)
@@ -89,16 +91,16 @@ static void change_user(struct group *group, const struct user_change *change, i
     }
 }
 
-/* Makes every change that is due, and sets the timer for the next one. */
+/* Makes the changes that are due, a bounded number at a time so that orders are heard in between, and sets the timer for the next one. */
 static void on_change(struct timer *timer)
 {
     struct group *group = container_of(timer, struct group, timer);
     int64_t now = clock_ns();
-    while (!group->stopping && group->has_change) {
+    for (int made = 0; !group->stopping && group->has_change; made++) {
         struct user_change change = group->change;
         int64_t due = group_time(group, change.at);
-        if (due > now) {
-            timers_set(&group->vm->loop->timers, timer, due);
+        if (due > now || made == CHANGES_AT_ONCE) {
+            timers_set(&group->vm->loop->timers, timer, due > now ? due : clock_ns() + 1);
             return;
         }
         group->has_change = schedule_next_change(&group->changes, &group->change);
