@@ -256,7 +256,7 @@ static void fail_protocol(struct h2 *h2, struct exchange *exchange, uint32_t cod
     uint64_t announced = exchange->stream.announced;
     if (exchange->upload && exchange->upload->why)
         fail(h2, exchange, ERR_CLOSED, "%s", exchange->upload->why);
-    else if (exchange->stream.status >= 200 && exchange->stream.status >= 200 && announced != UINT64_MAX && announced != exchange->body_size)
+    else if (!*h2->wrong && exchange->stream.status >= 200 && announced != UINT64_MAX && announced != exchange->body_size)
         fail(h2, exchange, ERR_PROTOCOL, "Content-Length says %" PRIu64 " bytes, and %" PRIu64 " came", announced, exchange->body_size);
     else
         fail(h2, exchange, ERR_PROTOCOL, "%s%s%s", nghttp2_http2_strerror(code), *h2->wrong ? ": " : "", h2->wrong);
