@@ -2,6 +2,7 @@
 import collections
 import re
 import resource
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,8 @@ def test_two_sources_of_a_file_are_drawn_from_apart(luabench):
 
 def test_a_big_file_is_not_copied(luabench):
     """200 MB, used by four threads: they may have less memory than that for what they write (pages of the file itself do not count)."""
+    if b"__asan_init" in Path(luabench.path).read_bytes():
+        pytest.skip("AddressSanitizer sets terabytes aside: a limit on memory means nothing")
     path = luabench.folder / "big.csv"
     with open(path, "w") as out:
         out.write("id,text\n")
