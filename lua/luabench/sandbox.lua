@@ -48,8 +48,16 @@ end
 
 local BASIC = "assert error getmetatable ipairs next pairs pcall rawequal rawget rawset select setmetatable tonumber tostring type unpack xpcall collectgarbage _VERSION"
 
+-- Objects of C have metatables whose functions, __gc above all, are not for scripts.
+local function safe_getmetatable(...)
+  local kind = type((...))
+  if kind == "userdata" or kind == "cdata" then return false end
+  return getmetatable(...)
+end
+
 local function lua_globals()
   local globals = copy(_G, BASIC)
+  globals.getmetatable = safe_getmetatable
   local own, buffer = libraries.make()
   for name, functions in pairs(own) do globals[name] = functions end
   return globals, buffer

@@ -134,6 +134,30 @@ def test_no_way_out(luabench, way):
     assert done.returncode == 0, done.stderr
 
 
+def test_no_way_out_by_what_a_running_user_has(luabench, target):
+    """Objects of C are found everywhere; what releases their memory must not be called by a script."""
+    script = """local visited = {}
+      local function look(value, name)
+        if visited[value] then return end
+        visited[value] = true
+        local meta = getmetatable(value)
+        if type(value) == "userdata" and type(meta) == "table" then fail("ESCAPED by the metatable of " .. name) end
+        if type(value) ~= "table" then return end
+        for key, each in pairs(value) do
+          if type(each) == "table" or type(each) == "userdata" then look(each, name .. "." .. tostring(key)) end
+        end
+        if type(meta) == "table" then look(meta, name .. "(meta)") end
+      end
+      scenario "s" { iterations = 1, run = function(user)
+        local res = http.get("/hello")
+        for _, field in ipairs { "headers", "time", "cookies" } do look(res[field], field) end
+        look(res, "res") look(user, "user") look(user.cookies, "cookies")
+        look(select(2, pcall(fail, "x")), "error") look(file.lines, "file") look(spawn(function() end), "task")
+      end }"""
+    done = luabench.run("--target", target.url, script=script)
+    assert done.returncode == 0 and "ESCAPED" not in done.stdout + done.stderr, done.stdout + done.stderr
+
+
 def test_no_way_out_for_a_module(luabench):
     (luabench.folder / "evil.lua").write_text("""
       function leak() return pcall(io.open, "/etc/passwd") end
