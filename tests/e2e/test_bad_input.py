@@ -253,7 +253,7 @@ def assert_stuck_run_is_told(luabench, stdout, stderr):
     assert "stuck here" in shown, shown
     assert re.search(r"script\.lua:[2-7]", shown), shown
     scenario = scenario_of(luabench.saved_result())
-    assert scenario["requests"]["succeeded"] >= 49
+    assert scenario["requests"]["succeeded"] >= 50 - 3  # three users: up to two others may be in the middle of theirs
     assert_balanced(scenario)
 
 

@@ -264,7 +264,7 @@ def test_source_address_of_another_machine(luabench):
 def test_proxy_in_the_clear(luabench, start):
     sink = start(Sink())
     result = luabench.result("http://www.example.com:8080/a?b=c", "-n", 20, "-c", 2, "--proxy", f"http://me:p%40ss@127.0.0.1:{sink.port}")
-    assert scenario_of(result)["requests"]["succeeded"] == 20 and len(sink.peers) == 2
+    assert scenario_of(result)["requests"]["succeeded"] == 20 and 1 <= len(sink.peers) <= 2  # one user may be quick enough for all
     assert sink.heads[0].startswith("GET http://www.example.com:8080/a?b=c HTTP/1.1\r\nHost: www.example.com:8080\r\n")
     assert f"Proxy-Authorization: Basic {base64.b64encode(b'me:p@ss').decode()}" in sink.heads[0].split("\r\n")
     assert addresses_of(result) == {f"127.0.0.1:{sink.port}": (2, 0, 20)}
