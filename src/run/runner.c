@@ -328,7 +328,7 @@ static void run_on_all(struct runner *runner, enum stage stage)
 
 static bool may_go_on(const struct runner *runner)
 {
-    return !runner->interrupted && !runner->ordered_at && !runner->has_stuck && !runner->run.once.scenario;
+    return !runner->interrupted && !runner->ordered_at && !runner->has_stuck && !runner->run.once.scenario && !runner->workers[0].vm->stop_text;
 }
 
 static bool has_open(const struct plan *plan)
