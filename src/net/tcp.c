@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/socket_calls.h"
+
 static int fail(struct transport *transport, enum err error, int number)
 {
     transport->error = error;
@@ -54,7 +56,7 @@ static int tcp_open(struct transport *transport)
 
 static ssize_t tcp_read(struct transport *transport, void *data, size_t size)
 {
-    ssize_t count = recv(transport->fd, data, size, 0);
+    ssize_t count = socket_receive(transport->fd, data, size);
     transport->more = count == (ssize_t)size;
     return count >= 0 ? count : stopped(transport, TRANSPORT_WANT_READ);
 }
@@ -64,7 +66,7 @@ static ssize_t tcp_writev(struct transport *transport, const struct iovec *vecto
 {
     ssize_t written;
     if (count == 1) {
-        written = send(transport->fd, vectors->iov_base, vectors->iov_len, MSG_NOSIGNAL);
+        written = socket_send(transport->fd, vectors->iov_base, vectors->iov_len);
     } else {
         struct msghdr message = { .msg_iov = (struct iovec *)vectors, .msg_iovlen = (size_t)count };
         written = sendmsg(transport->fd, &message, MSG_NOSIGNAL);

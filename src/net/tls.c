@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/socket_calls.h"
 #include "net/tls_inside.h"
 
 enum {
@@ -28,7 +28,7 @@ static int receive(BIO *bio, char *data, int size)
 {
     struct tls *tls = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
-    ssize_t count = tls->receive ? recv(tls->fd, data, (size_t)size, 0) : -1;
+    ssize_t count = tls->receive ? socket_receive(tls->fd, data, (size_t)size) : -1;
     if (count > 0) {
         tls->filled = count == size;
         tls->receive = tls->receive && tls->filled;
@@ -48,7 +48,7 @@ static int receive(BIO *bio, char *data, int size)
 /* What could be sent of `data`; below zero after noting why the socket is broken. */
 static ssize_t send_some(struct tls *tls, const char *data, size_t length)
 {
-    ssize_t count = send(tls->fd, data, length, MSG_NOSIGNAL);
+    ssize_t count = socket_send(tls->fd, data, length);
     if (count >= 0)
         return count;
     if (errno == EAGAIN || errno == EINTR)
