@@ -129,7 +129,7 @@ def tls(authority):
 
 def test_connect_to(luabench, start):
     sink = start(Sink())
-    result = luabench.result("http://www.example.com/a", "-n", 6, "-c", 2, "--connect-to", f"other.example:80:127.0.0.1:1",
+    result = luabench.result("http://www.example.com/a", "-n", 6, "-c", 2, "-t", 1, "--connect-to", f"other.example:80:127.0.0.1:1",
                              "--connect-to", f"www.example.com:80:127.0.0.1:{sink.port}")
     assert scenario_of(result)["requests"]["succeeded"] == 6
     assert all("Host: www.example.com" in head.split("\r\n") for head in sink.heads)
@@ -188,7 +188,7 @@ def test_families(luabench, start):
 def test_unix_socket(luabench, start, tmp_path):
     path = str(tmp_path / "server.sock")
     sink = start(Sink(path, socket.AF_UNIX))
-    result = luabench.result("http://www.example.com/a", "-n", 100, "-c", 10, "--unix-socket", path)
+    result = luabench.result("http://www.example.com/a", "-n", 100, "-c", 10, "-t", 1, "--unix-socket", path)
     assert scenario_of(result)["requests"]["succeeded"] == 100 == len(sink.heads)
     assert sink.heads[0].startswith("GET /a HTTP/1.1\r\nHost: www.example.com\r\n")
     assert addresses_of(result) == {f"unix:{path}": (10, 0, 100)}
@@ -263,7 +263,7 @@ def test_source_address_of_another_machine(luabench):
 
 def test_proxy_in_the_clear(luabench, start):
     sink = start(Sink())
-    result = luabench.result("http://www.example.com:8080/a?b=c", "-n", 20, "-c", 2, "--proxy", f"http://me:p%40ss@127.0.0.1:{sink.port}")
+    result = luabench.result("http://www.example.com:8080/a?b=c", "-n", 20, "-c", 2, "-t", 1, "--proxy", f"http://me:p%40ss@127.0.0.1:{sink.port}")
     assert scenario_of(result)["requests"]["succeeded"] == 20 and 1 <= len(sink.peers) <= 2  # one user may be quick enough for all
     assert sink.heads[0].startswith("GET http://www.example.com:8080/a?b=c HTTP/1.1\r\nHost: www.example.com:8080\r\n")
     assert f"Proxy-Authorization: Basic {base64.b64encode(b'me:p@ss').decode()}" in sink.heads[0].split("\r\n")
@@ -273,7 +273,7 @@ def test_proxy_in_the_clear(luabench, start):
 
 def test_proxy_with_a_tunnel(luabench, start, authority, tls):
     sink, proxy = start(Sink(context=tls)), start(Proxy())
-    result = luabench.result(f"https://127.0.0.1:{sink.port}/a", "-n", 50, "-c", 5, "--cacert", authority.path,
+    result = luabench.result(f"https://127.0.0.1:{sink.port}/a", "-n", 50, "-c", 5, "-t", 1, "--cacert", authority.path,
                              "--proxy", proxy.url.replace("//", "//user:word@"))
     assert scenario_of(result)["requests"]["succeeded"] == 50
     assert len(proxy.heads) == 5

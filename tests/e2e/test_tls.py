@@ -147,7 +147,7 @@ def python_server(certificate):
 
 def test_requests_over_tls(luabench, nginx, authority):
     server = nginx()
-    result = luabench.result("-n", 1000, "-c", 10, "--cacert", authority.path, "--target", server.url,
+    result = luabench.result("-n", 1000, "-c", 10, "-t", 1, "--cacert", authority.path, "--target", server.url,
                              script='scenario "s" { run = function() check("200", http.get("/hello").body == "hello, world\\n") end }')
     scenario = scenario_of(result)
     assert_balanced(scenario)
