@@ -220,7 +220,7 @@ static void read_table(struct reader *r, bool array)
     }
     r->at++;
     if (array) {
-        luaL_getmetatable(L, API_JSON_ARRAY);
+        luaL_newmetatable(L, API_JSON_ARRAY);
         lua_setmetatable(L, -2);
     } else {
         set_metatable(L);
