@@ -177,13 +177,19 @@ void progress_tick(struct progress_state *progress, bool stopping)
         progress->next_update += step;
 }
 
+/* Whether what is left since the last full second is worth one of its own: it is long, or something happened in it. */
+static bool has_rest(const struct progress_state *progress, int64_t length)
+{
+    const struct tally *tally = &progress->counted;
+    return !progress->has_second || length >= SHORTEST_SECOND_MS * NS_PER_MS || tally->now.responses != tally->at_second.responses ||
+           all_errors(&tally->now) != all_errors(&tally->at_second);
+}
+
 void progress_done(struct progress_state *progress)
 {
     int64_t now = clock_ns(), begun = progress->next_second - NS_PER_SECOND;
     gather(progress);
-    if (progress->next_second == NS_NEVER)
-        begun = now;
-    else if (now - begun >= SHORTEST_SECOND_MS * NS_PER_MS || !progress->has_second)
+    if (progress->next_second != NS_NEVER && has_rest(progress, now - begun))
         close_second(progress, now, now - begun);
     show_lines(progress);
     vm_live_done(progress->control);

@@ -238,12 +238,12 @@ void vm_keep_failure(struct vm *vm, const char *text)
         vm->failure = mem_text(text, strlen(text));
 }
 
-bool vm_keep_shared(struct vm *vm, const struct vm_scenario *scenario, lua_State *co)
+bool vm_keep_shared(struct vm *vm, lua_State *co, int index)
 {
     struct buf why = { 0 }, text = { 0 };
     buf_clear(&vm->shared, 0);
-    lua_settop(co, 1); /* nil when it returned nothing */
-    bool good = value_encode(co, 1, &vm->shared, &why);
+    lua_settop(co, index); /* nil when it returned nothing */
+    bool good = value_encode(co, index, &vm->shared, &why);
     if (!good) {
         buf_printf(&text, "setup returned what cannot be shared: shared%.*s; only texts, numbers, true, false and tables of them can", (int)why.length, why.data);
         vm_keep_failure(vm, text.data);

@@ -113,8 +113,8 @@ bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct
 void vm_stop(struct vm *vm, const char *text);
 /* Why setup failed, the first time; NULL: without words. */
 void vm_keep_failure(struct vm *vm, const char *text);
-/* Keeps the value that setup has left at the bottom of the stack of `co` in vm->shared; false, with vm->failure, when it is not plain. */
-bool vm_keep_shared(struct vm *vm, const struct vm_scenario *scenario, struct lua_State *co);
+/* Keeps the value that setup has left at `index` of the stack of `co` (nil: there is none) in vm->shared; false, with vm->failure, when it is not plain. */
+bool vm_keep_shared(struct vm *vm, struct lua_State *co, int index);
 /* Gives the scenario's users what setup returned, from bytes of value_encode. */
 void vm_set_shared(struct vm *vm, size_t scenario, const struct buf *bytes);
 /* True when a function has changed it. */

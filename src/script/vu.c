@@ -12,6 +12,9 @@
 
 enum { ANCHOR_USER = 1 }; /* beside the coroutine, in the slot of vu->main */
 
+/* What lies at the bottom of the user's own coroutine, below whatever runs in it: pushing a copy is cheaper than asking the registry in every iteration. */
+enum { AT_RUN = 1, AT_USER, AT_SHARED, BOTTOM = AT_SHARED };
+
 static int function_of(const struct vm_scenario *scenario, enum phase phase)
 {
     switch (phase) {
@@ -39,6 +42,21 @@ static struct client *client_of(struct vm *vm, struct vm_scenario *scenario)
     return client;
 }
 
+/* Lays the bottom into the user's new coroutine. */
+static void prime(struct vu *vu)
+{
+    lua_rawgeti(vu->main.co, LUA_REGISTRYINDEX, vu->scenario->run);
+    anchor_push(vu->vm, vu->main.co, vu->main.slot, ANCHOR_USER);
+    lua_rawgeti(vu->main.co, LUA_REGISTRYINDEX, vu->scenario->shared);
+}
+
+/* A new coroutine in place of one that is dead or abandoned. */
+static void renew(struct vu *vu)
+{
+    strand_renew(&vu->main);
+    prime(vu);
+}
+
 struct vu *vu_new(struct vm *vm, size_t scenario, uint64_t id)
 {
     struct vu *vu = mem_zero(sizeof *vu);
@@ -53,6 +71,7 @@ struct vu *vu_new(struct vm *vm, size_t scenario, uint64_t id)
     vu->client = client_of(vm, vu->scenario);
     vu->handle = api_user_new(vm->L, vu);
     anchor_set(vm, vu->main.slot, ANCHOR_USER);
+    prime(vu);
     return vu;
 }
 
@@ -104,6 +123,17 @@ void vu_replace(struct vu *vu)
 
 /* Running */
 
+/* Those of the phase's function; returns how many. */
+static int push_arguments(lua_State *co, enum phase phase)
+{
+    if (phase == PHASE_SETUP)
+        return 0;
+    if (phase != PHASE_TEARDOWN)
+        lua_pushvalue(co, AT_USER);
+    lua_pushvalue(co, AT_SHARED);
+    return phase == PHASE_TEARDOWN ? 1 : 2;
+}
+
 void vu_begin(struct vu *vu, enum phase phase, int64_t due)
 {
     lua_State *co = vu->main.co;
@@ -113,12 +143,11 @@ void vu_begin(struct vu *vu, enum phase phase, int64_t due)
     vu->next_due = 0;
     vu->intended = phase == PHASE_RUN && vu->scenario->plan->model == MODEL_OPEN ? due : 0;
     vu->waited = false;
-    lua_rawgeti(co, LUA_REGISTRYINDEX, function_of(vu->scenario, phase));
-    if (phase < PHASE_SETUP)
-        anchor_push(vu->vm, co, vu->main.slot, ANCHOR_USER);
-    if (phase != PHASE_SETUP)
-        lua_rawgeti(co, LUA_REGISTRYINDEX, vu->scenario->shared);
-    vu->main.given = lua_gettop(co) - 1;
+    if (phase == PHASE_RUN)
+        lua_pushvalue(co, AT_RUN);
+    else
+        lua_rawgeti(co, LUA_REGISTRYINDEX, function_of(vu->scenario, phase));
+    vu->main.given = push_arguments(co, phase);
     strand_ready(&vu->main);
 }
 
@@ -157,7 +186,7 @@ static enum vu_outcome died(struct vu *vu)
     lua_pop(co, 1);
     if (outcome == VU_FAILED)
         vu_count_error(&vu->main);
-    strand_renew(&vu->main);
+    renew(vu);
     return outcome;
 }
 
@@ -165,8 +194,8 @@ static enum vu_outcome died(struct vu *vu)
 static enum vu_outcome returned(struct vu *vu)
 {
     lua_State *co = vu->main.co;
-    bool good = vu->phase != PHASE_SETUP || vm_keep_shared(vu->vm, vu->scenario, co);
-    lua_settop(co, 0);
+    bool good = vu->phase != PHASE_SETUP || vm_keep_shared(vu->vm, co, BOTTOM + 1);
+    lua_settop(co, BOTTOM);
     return good ? VU_COMPLETED : VU_FAILED;
 }
 
@@ -196,14 +225,14 @@ enum vu_outcome vu_resume(struct strand *strand)
     if (stops == VU_WAITS)
         return VU_WAITS;
     strand_abandon(&vu->main);
-    strand_renew(&vu->main);
+    renew(vu);
     return end_phase(vu, stops);
 }
 
 enum vu_outcome vu_complete(struct vu *vu)
 {
     strand_abandon(&vu->main);
-    strand_renew(&vu->main);
+    renew(vu);
     return end_phase(vu, VU_COMPLETED);
 }
 
@@ -217,7 +246,7 @@ void vu_abandon(struct vu *vu)
 void vu_interrupt(struct vu *vu)
 {
     strand_abandon(&vu->main);
-    strand_renew(&vu->main);
+    renew(vu);
     task_end_all(vu, false);
     vu->phase = PHASE_NONE;
 }
