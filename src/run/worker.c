@@ -69,7 +69,7 @@ static void turn(struct worker *worker)
     start_arrivals(worker);
     do {
         for (int i = 0; i < RESUMES_A_ROUND && (strand = vm_next(vm)); i++)
-            group_ran(&worker->groups[strand->vu->scenario_index], strand);
+            group_ran(&worker->groups[strand->vu->scenario->index], strand);
         pool_flush(worker->pool);
     } while (!list_empty(&vm->ready));
     if (vm->stop_text && !worker->stop_run) {

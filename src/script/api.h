@@ -48,6 +48,8 @@ void api_user_empty(lua_State *L);
 /* Counts the Lua error that killed the strand's coroutine (its error object on top), and logs the first of its kind with the traceback. */
 void api_script_error(struct strand *strand);
 
+/* The strand has slept for so long; at the beginning of a sleep, less the time. */
+void api_group_slept(struct strand *strand, int64_t ns);
 /* Counts every group that is open in the strand as cut. Touches no Lua state. */
 void api_group_cut_all(struct strand *strand);
 /* Releases what is kept for further groups. */

@@ -12,7 +12,8 @@ struct group_frame {
     struct group_frame *outer;
     struct group_metrics *metrics;
     uint64_t number;
-    int64_t began, asleep; /* ns: when, and how long the strand had slept until then */
+    int64_t began;         /* ns */
+    int64_t asleep;        /* ns that the strand has slept in it; while it sleeps, less the time when that began */
     bool counts;           /* false: in a warm-up, in setup or teardown */
 };
 
@@ -45,11 +46,11 @@ static struct group_metrics *find_group(const struct strand *strand, const char 
 {
     const struct vu *vu = strand->vu;
     if (!strand->groups)
-        return metrics_group(vu->vm->metrics, vu->scenario_index, name, length);
+        return metrics_group(vu->vm->metrics, vu->scenario->index, name, length);
     struct buf path = { 0 };
     buf_printf(&path, "%s/", strand->groups->metrics->name);
     buf_append(&path, name, length);
-    struct group_metrics *found = metrics_group(vu->vm->metrics, vu->scenario_index, path.data, path.length);
+    struct group_metrics *found = metrics_group(vu->vm->metrics, vu->scenario->index, path.data, path.length);
     buf_free(&path);
     return found;
 }
@@ -64,7 +65,7 @@ static int group_begin(lua_State *L)
     struct vm *vm = strand->vu->vm;
     struct group_metrics *metrics = find_group(strand, name, length);
     struct group_frame *frame = new_frame(vm);
-    *frame = (struct group_frame){ .outer = strand->groups, .metrics = metrics, .number = ++vm->group_count, .began = clock_ns(), .asleep = strand->asleep };
+    *frame = (struct group_frame){ .outer = strand->groups, .metrics = metrics, .number = ++vm->group_count, .began = clock_ns() };
     frame->counts = !scenario_is_aside(strand->vu->scenario->metrics, frame->began);
     strand->groups = frame;
     lua_pushnumber(L, (lua_Number)frame->number);
@@ -84,12 +85,20 @@ static int group_end(lua_State *L)
     if (!frame)
         return 0;
     *at = frame->outer;
+    if (frame->outer)
+        frame->outer->asleep += frame->asleep;
     if (frame->counts && lua_toboolean(L, 2))
-        hist_record(&frame->metrics->duration, clock_ns() - frame->began - (strand->asleep - frame->asleep));
+        hist_record(&frame->metrics->duration, clock_ns() - frame->began - frame->asleep);
     else if (frame->counts)
         frame->metrics->cut++;
     drop_frame(strand->vu->vm, frame);
     return 0;
+}
+
+void api_group_slept(struct strand *strand, int64_t ns)
+{
+    if (strand->groups)
+        strand->groups->asleep += ns;
 }
 
 void api_group_cut_all(struct strand *strand)

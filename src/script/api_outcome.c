@@ -83,7 +83,7 @@ static bool count_check(lua_State *L, const char *call)
         reason(L);
         return lua_toboolean(L, 2);
     }
-    struct check_metrics *counter = find_check(L, vm) + vm->running->vu->scenario_index;
+    struct check_metrics *counter = find_check(L, vm) + vm->running->vu->scenario->index;
     if (lua_toboolean(L, 2)) {
         counter->passes++;
         return true;
@@ -150,7 +150,7 @@ static int scenario(lua_State *L)
     struct vu *vu = vu_running(L);
     if (!vu)
         return 0;
-    lua_pushinteger(L, (lua_Integer)vu->scenario_index + 1);
+    lua_pushinteger(L, (lua_Integer)vu->scenario->index + 1);
     if (!vu->anchored_state)
         return 1;
     vu_push_state(vu, L, false);
@@ -346,7 +346,7 @@ void api_script_error(struct strand *strand)
     const char *traceback = lua_tostring(vm->L, -1);
     if (vu->phase == PHASE_SETUP)
         vm_keep_failure(vm, text);
-    if (vu->phase == PHASE_SETUP || metrics_script_error(vm->metrics, vu->scenario_index, text, traceback))
+    if (vu->phase == PHASE_SETUP || metrics_script_error(vm->metrics, vu->scenario->index, text, traceback))
         log_error(vm, vu, traceback);
     lua_settop(vm->L, top);
 }

@@ -26,7 +26,7 @@ struct rng *vu_random(struct vu *vu)
         if (!vu->random)
             vu->random = mem_zero(sizeof *vu->random);
         vu->random->number = number;
-        rng_seed(&vu->random->rng, (uint64_t[]){ vu->vm->seed, stream_users, vu->scenario_index, number }, 4);
+        rng_seed(&vu->random->rng, (uint64_t[]){ vu->vm->seed, stream_users, vu->scenario->index, number }, 4);
     }
     return &vu->random->rng;
 }

@@ -21,7 +21,7 @@ static int64_t check_delay(lua_State *L, int argument)
 static int sleep_until(lua_State *L, struct strand *strand, int64_t now, int64_t until)
 {
     strand->sleeps = true;
-    strand->asleep -= now;
+    api_group_slept(strand, -now);
     timers_set(&strand->vu->vm->loop->timers, &strand->timer, until);
     return strand_wait(L, strand, NULL);
 }

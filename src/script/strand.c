@@ -69,7 +69,7 @@ static void on_timer(struct timer *timer)
     }
     int64_t now = clock_ns();
     if (strand->sleeps)
-        strand->asleep += now;
+        api_group_slept(strand, now);
     strand->sleeps = false;
     hist_record(&strand->vu->vm->lag, now - timer->queued);
     strand_ready(strand);

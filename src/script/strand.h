@@ -24,20 +24,19 @@ struct strand {
     struct link link;    /* in the ready queue, among those that wait for a task, or in none */
     struct vu *vu;
     struct lua_State *co;
-    unsigned slot;       /* in the table of anchors: where the coroutine is */
-    int given;           /* values on the coroutine's stack that the next resume passes on */
     struct group_frame *groups; /* the innermost open group (script/api_group.c); NULL: none */
-    int64_t asleep;      /* ns spent in sleep() and pace(); while it sleeps, less the time when it began */
 
     /* what it waits for: at most one of these at a time */
     struct timer timer;
     struct exchange *exchange;
     struct task *awaited;
     int (*deliver)(struct strand *, struct lua_State *); /* pushes the results of the call that waited; NULL: there are `given` values */
-    bool sleeps;         /* for the timer: sleep() or pace() */
-    bool pacing;         /* it is in pace() */
-    bool unsent;         /* the exchange is held back because connects failed */
-    bool is_task;        /* it is that of a struct task */
+    unsigned slot;       /* in the table of anchors: where the coroutine is */
+    int16_t given;       /* values on the coroutine's stack that the next resume passes on; Lua has room for some thousand */
+    bool is_task : 1;    /* it is that of a struct task */
+    bool sleeps : 1;     /* for the timer: sleep() or pace() */
+    bool pacing : 1;     /* it is in pace() */
+    bool unsent : 1;     /* the exchange is held back because connects failed */
 };
 
 enum strand_outcome {

@@ -18,7 +18,6 @@ static struct task *take_spare(struct vu *vu)
     struct task *task = container_of(link, struct task, all);
     vu->vm->spare_task_count--;
     task->strand.vu = vu;
-    task->strand.asleep = 0;
     task->heeded = false;
     return task;
 }
@@ -41,10 +40,14 @@ struct task *task_new(struct vu *vu, lua_State *L, int first)
     int count = lua_gettop(L) - first + 1;
     lua_checkstack(task->strand.co, count + ROOM);
     lua_xmove(L, task->strand.co, count);
-    task->strand.given = count - 1;
+    task->strand.given = (int16_t)(count - 1);
     task->state = TASK_RUNS;
     task->of_user = vu->phase == PHASE_START;
-    list_append(&vu->tasks, &task->all);
+    if (!vu->tasks) {
+        vu->tasks = mem_zero(sizeof *vu->tasks);
+        link_init(vu->tasks);
+    }
+    list_append(vu->tasks, &task->all);
     strand_ready(&task->strand);
     return task;
 }
@@ -107,7 +110,7 @@ static void wake(struct strand *strand, int given)
     list_remove(&strand->link);
     timers_clear(&strand->timer);
     strand->awaited = NULL;
-    strand->given = given;
+    strand->given = (int16_t)given;
     strand_ready(strand);
 }
 
@@ -182,7 +185,7 @@ bool task_end_all(struct vu *vu, bool all)
 {
     bool good = true;
     struct link *next;
-    for (struct link *link = vu->tasks.next; link != &vu->tasks; link = next) {
+    for (struct link *link = vu->tasks ? vu->tasks->next : NULL; link && link != vu->tasks; link = next) {
         struct task *task = container_of(link, struct task, all);
         next = link->next;
         good = check_heeded(task) && good;
@@ -198,6 +201,6 @@ bool task_end_all(struct vu *vu, bool all)
 
 void task_abandon_all(struct vu *vu)
 {
-    for (struct link *link = vu->tasks.next; link != &vu->tasks; link = link->next)
+    for (struct link *link = vu->tasks ? vu->tasks->next : NULL; link && link != vu->tasks; link = link->next)
         strand_abandon(&container_of(link, struct task, all)->strand);
 }

@@ -185,8 +185,9 @@ static int function_field(lua_State *L, const char *key)
 }
 
 /* The scenario's table is on top of the stack. */
-static void attach_scenario(lua_State *L, struct vm_scenario *scenario, const struct scenario_plan *plan, struct scenario_metrics *metrics)
+static void attach_scenario(lua_State *L, size_t index, struct vm_scenario *scenario, const struct scenario_plan *plan, struct scenario_metrics *metrics)
 {
+    scenario->index = index;
     scenario->plan = plan;
     scenario->metrics = metrics;
     scenario->client_options = plan->http.client;
@@ -215,7 +216,7 @@ bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct
         lua_rawgeti(L, -1, (int)i + 1);
         same = lua_istable(L, -1);
         if (same)
-            attach_scenario(L, &vm->scenarios[i], &plan->scenarios[i], &metrics->scenarios[i]);
+            attach_scenario(L, i, &vm->scenarios[i], &plan->scenarios[i], &metrics->scenarios[i]);
         same = same && vm->scenarios[i].run != LUA_NOREF;
         lua_pop(L, 1);
     }

@@ -35,6 +35,7 @@ typedef void vm_log(void *context, const char *text, size_t length, bool once);
 
 /* What the users of one scenario have in common on one worker. */
 struct vm_scenario {
+    size_t index;
     const struct scenario_plan *plan;
     struct client_options client_options;
     struct client *client; /* whose connections all its users share; NULL: not made yet, or each has its own */
@@ -115,7 +116,7 @@ void vm_stop(struct vm *vm, const char *text);
 void vm_keep_failure(struct vm *vm, const char *text);
 /* Keeps the value that setup has left at `index` of the stack of `co` (nil: there is none) in vm->shared; false, with vm->failure, when it is not plain. */
 bool vm_keep_shared(struct vm *vm, struct lua_State *co, int index);
-/* Gives the scenario's users what setup returned, from bytes of value_encode. */
+/* Gives the scenario's users, which must not have been made yet, what setup returned, from bytes of value_encode. */
 void vm_set_shared(struct vm *vm, size_t scenario, const struct buf *bytes);
 /* True when a function has changed it. */
 bool vm_shared_changed(struct vm *vm, size_t scenario);

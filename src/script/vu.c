@@ -62,11 +62,9 @@ struct vu *vu_new(struct vm *vm, size_t scenario, uint64_t id)
     struct vu *vu = mem_zero(sizeof *vu);
     vu->vm = vm;
     vu->scenario = &vm->scenarios[scenario];
-    vu->scenario_index = scenario;
     vu->id = id;
     vu->welcome = !vu_has(vu, PHASE_START);
     link_init(&vu->all);
-    link_init(&vu->tasks);
     strand_open(&vu->main, vu);
     vu->client = client_of(vm, vu->scenario);
     vu->handle = api_user_new(vm->L, vu);
@@ -94,6 +92,7 @@ void vu_free(struct vu *vu)
         client_free(vu->client);
     list_remove(&vu->all);
     free(vu->random);
+    free(vu->tasks);
     free(vu);
 }
 
@@ -147,7 +146,7 @@ void vu_begin(struct vu *vu, enum phase phase, int64_t due)
         lua_pushvalue(co, AT_RUN);
     else
         lua_rawgeti(co, LUA_REGISTRYINDEX, function_of(vu->scenario, phase));
-    vu->main.given = push_arguments(co, phase);
+    vu->main.given = (int16_t)push_arguments(co, phase);
     strand_ready(&vu->main);
 }
 
@@ -202,7 +201,7 @@ static enum vu_outcome returned(struct vu *vu)
 /* The phase is over. */
 static enum vu_outcome end_phase(struct vu *vu, enum vu_outcome outcome)
 {
-    if (!list_empty(&vu->tasks) && !task_end_all(vu, false) && outcome == VU_COMPLETED)
+    if (vu->tasks && !task_end_all(vu, false) && outcome == VU_COMPLETED)
         outcome = VU_FAILED;
     vu->phase = PHASE_NONE;
     return outcome;

@@ -27,11 +27,10 @@ enum phase { PHASE_NONE, PHASE_RUN, PHASE_START, PHASE_STOP, PHASE_SETUP, PHASE_
 
 struct vu {
     struct strand main;
-    struct link tasks; /* by task->all */
-    struct link all;   /* for the owner: all users of a scenario */
+    struct link all;    /* for the owner: all users of a scenario */
+    struct link *tasks; /* a list, by task->all; NULL: there has been none yet */
     struct vm *vm;
     struct vm_scenario *scenario;
-    size_t scenario_index;
     struct vu **handle; /* in the Lua object `user`, which may outlive this struct: cleared by vu_free */
     struct client *client;
 
@@ -53,7 +52,7 @@ struct vu {
     bool welcome;                /* on_start is behind it, or there is none */
     bool leaving;                /* for the owner: no further iteration */
     bool slip_known;             /* for the owner: how late the worker came to the iteration's arrival is recorded */
-    uint64_t aside;              /* for the owner: iterations of the warm-up */
+    unsigned aside;              /* for the owner: iterations of the warm-up */
 };
 
 struct vu *vu_new(struct vm *vm, size_t scenario, uint64_t id);

@@ -74,16 +74,18 @@ static void phases_call_their_functions(void **state)
 {
     attach("run = function(user, shared) say('run' .. user.iteration) say(shared) end, on_start = function(user) user.vars.x = 1 say('start') end, "
            "on_stop = function(user) say('stop' .. user.vars.x) end, setup = function() say('setup') return 'shared' end, teardown = function(x) say('teardown') say(x) end");
-    struct vu *vu = vu_new(vm, 0, 1);
-    assert_false(vu->welcome);
-    assert_true(vu_has(vu, PHASE_START) && vu_has(vu, PHASE_STOP));
+    struct vu *vu = vu_new(vm, 0, 0);
     assert_int_equal(run(vu, PHASE_SETUP), VU_COMPLETED);
     vm_set_shared(vm, 0, &vm->shared);
+    vu_free(vu);
+    vu = vu_new(vm, 0, 1);
+    assert_false(vu->welcome);
+    assert_true(vu_has(vu, PHASE_START) && vu_has(vu, PHASE_STOP));
     assert_int_equal(run(vu, PHASE_START), VU_COMPLETED);
     assert_int_equal(run(vu, PHASE_RUN), VU_COMPLETED);
     assert_int_equal(run(vu, PHASE_STOP), VU_COMPLETED);
     assert_int_equal(run(vu, PHASE_TEARDOWN), VU_COMPLETED);
-    assert_said("setup start run3 shared stop1 teardown shared");
+    assert_said("setup start run2 shared stop1 teardown shared");
     vu_replace(vu);
     assert_false(vu->welcome);
     assert_int_equal(run(vu, PHASE_STOP), VU_FAILED); /* vars are empty */
@@ -111,7 +113,7 @@ static void outcomes_are_told_apart(void **state)
         for (int round = 0; round < 3; round++) {
             if (run(vu, PHASE_RUN) != cases[i].outcome)
                 fail_msg("%s: not %d", cases[i].code, cases[i].outcome);
-            assert_true(list_empty(&vu->tasks));
+            assert_true(!vu->tasks || list_empty(vu->tasks));
         }
         vu_free(vu);
         detach();
@@ -139,7 +141,7 @@ static void tasks_of_on_start_are_the_users(void **state)
     assert_int_equal(run(vu, PHASE_START), VU_COMPLETED);
     assert_int_equal(run(vu, PHASE_RUN), VU_COMPLETED);
     luaL_dostring(vm->L, "assert(log[#log] == 'alive' and log[1] == 'beat')");
-    assert_false(list_empty(&vu->tasks));
+    assert_false(list_empty(vu->tasks));
     vu_free(vu);
     luaL_dostring(vm->L, "return core.task_done(task)");
     assert_true(lua_toboolean(vm->L, -1));
