@@ -294,6 +294,7 @@ def test_ctrl_c_in_the_open_model(luabench, target):
 # Warm-up.
 
 def test_a_warm_up_is_sent_and_left_out(luabench, target):
+    """What counts is what was due after it: of each user one iteration may begin before and ask after that."""
     script = """
       scenario "s" { users = 4, iterations = 500, warm_up = "500ms", run = function()
         group("all", function() check("is 200", http.get("/hello").status == 200) end)
@@ -301,11 +302,13 @@ def test_a_warm_up_is_sent_and_left_out(luabench, target):
     """
     result = run(luabench, target, script, "-t", 2)
     scenario, warm = scenario_of(result), scenario_of(result)["warm_up"]
-    assert scenario["iterations"]["completed"] == scenario["requests"]["succeeded"] == scenario["latency"]["count"] == 500
-    assert result["checks"]["is 200"]["passes"] <= 500 + 4
-    assert warm["iterations"]["scheduled"] == warm["iterations"]["completed"] == warm["requests"]["succeeded"] > 0
-    assert target.requests() == 500 + warm["requests"]["succeeded"]
-    assert sum(second["requests"] for second in result["series"]) == 500
+    assert scenario["iterations"]["completed"] == 500
+    assert 500 <= scenario["requests"]["succeeded"] == scenario["latency"]["count"] <= 504
+    assert 500 <= result["checks"]["is 200"]["passes"] <= 504
+    assert 500 <= result["groups"]["all"]["count"] <= 504
+    assert warm["iterations"]["scheduled"] == warm["iterations"]["completed"] > 0
+    assert target.requests() == scenario["requests"]["succeeded"] + warm["requests"]["succeeded"]
+    assert sum(second["requests"] for second in result["series"]) == scenario["requests"]["succeeded"]
     assert "left out     warm-up" in luabench.run("--target", target.url, script=script).stdout
 
 
@@ -322,7 +325,7 @@ def test_iterations_of_each_user_begin_after_the_warm_up(luabench, target):
     script = 'scenario "s" { users = 3, iterations_per_user = 10, warm_up = "200ms", run = function() http.get("/hello") end }'
     scenario = scenario_of(run(luabench, target, script))
     assert scenario["iterations"]["completed"] == 30
-    assert target.requests() == 30 + scenario["warm_up"]["requests"]["succeeded"]
+    assert target.requests() == scenario["requests"]["succeeded"] + scenario["warm_up"]["requests"]["succeeded"]
 
 
 # setup and teardown.
