@@ -168,7 +168,8 @@ local function take_out(jar, i)
   for _ = 1, 3 do remove(jar, i) end
 end
 
-local function drop_expired(jar, now)
+local function drop_expired(jar)
+  local now = core.now()
   for i = #jar - 2, 1, -3 do
     if jar[i + 2] and jar[i + 2] <= now then take_out(jar, i) end
   end
@@ -192,17 +193,18 @@ local function place_for(jar, kind)
   return i
 end
 
-local function store(jar, kind, value, expires, now)
+-- `is_over`: it has expired when it comes.
+local function store(jar, kind, value, expires, is_over)
   for i = 1, #jar, 3 do
     if same_cookie(jar[i], kind) then
-      if expires and expires <= now then return take_out(jar, i) end
+      if is_over then return take_out(jar, i) end
       jar[i], jar[i + 1], jar[i + 2] = kind, value, expires
       return
     end
   end
-  if expires and expires <= now then return end
+  if is_over then return end
   if #jar >= 3 * OF_A_DOMAIN then
-    drop_expired(jar, now)
+    drop_expired(jar)
     make_room(jar, kind.domain)
   end
   local at = place_for(jar, kind)
@@ -211,11 +213,11 @@ local function store(jar, kind, value, expires, now)
   insert(jar, at, kind)
 end
 
--- When it expires, in core.now()'s seconds, or NEVER: RFC 6265 5.3, step 3.
-local function expiry(cookie, now)
-  if cookie.max_age then return cookie.max_age > 0 and now + cookie.max_age or now end
-  if cookie.expires then return now + (cookie.expires - os.time()) end
-  return NEVER
+-- When it expires, in core.now()'s seconds, or NEVER, and whether that has been: RFC 6265 5.3, step 3.
+local function expiry(cookie)
+  local left = cookie.max_age or (cookie.expires and cookie.expires - os.time())
+  if not left then return NEVER, false end
+  return core.now() + left, left <= 0
 end
 
 -- Domain and whether it is the host alone: RFC 6265 5.3, steps 5 and 6. nil: the host may not set it. Without a list of public suffixes, a name without a dot counts
@@ -227,14 +229,20 @@ local function domain_of(cookie, host)
   return domain, false
 end
 
---- Puts a parsed cookie, which came from `place`, into the jar. False: it is too long, or the place may not set it.
-function cookies.put(jar, cookie, place)
-  if #cookie.name + #cookie.value > LONGEST then return false end
+-- The kind of a parsed cookie that came from `place`; nil: it is too long, or the place may not set it.
+local function kind_from(cookie, place)
+  if #cookie.name + #cookie.value > LONGEST then return nil end
   local domain, host_only = domain_of(cookie, place.host)
-  if not domain then return false end
-  local now = core.now()
-  local kind = kind_of(cookie.name, domain, cookie.path or cookies.default_path(place.path), host_only, cookie.secure or false)
-  store(jar, kind, cookie.value, expiry(cookie, now), now)
+  return domain and kind_of(cookie.name, domain, cookie.path or cookies.default_path(place.path), host_only, cookie.secure or false)
+end
+
+--- Puts a parsed cookie, which came from `place`, into the jar. False: it is too long, or the place may not set it. The cookie remembers what it was for that place.
+function cookies.put(jar, cookie, place)
+  if cookie.place ~= place then cookie.kind, cookie.place = kind_from(cookie, place), place end
+  local kind = cookie.kind
+  if not kind then return false end
+  local expires, is_over = expiry(cookie)
+  store(jar, kind, cookie.value, expires, is_over)
   return true
 end
 
@@ -243,12 +251,22 @@ function cookies.lines(head)
   return gmatch(head, "\n[Ss][Ee][Tt]%-[Cc][Oo][Oo][Kk][Ii][Ee]:[ \t]*([^\r\n]*)")
 end
 
+-- What heads set, by the whole head: servers send the same one again and again.
+local MOST_HEADS = 200
+local heads, head_count = {}, 0
+
+local function read_head(head)
+  local list = {}
+  for line in cookies.lines(head) do list[#list + 1] = cookies.parse(line) end
+  if head_count >= MOST_HEADS then heads, head_count = {}, 0 end
+  heads[head], head_count = list, head_count + 1
+  return list
+end
+
 --- Puts what a raw head, which came from `place`, sets into the jar.
 function cookies.take(jar, head, place)
-  for line in cookies.lines(head) do
-    local cookie = cookies.parse(line)
-    if cookie then cookies.put(jar, cookie, place) end
-  end
+  local list = heads[head] or read_head(head)
+  for i = 1, #list do cookies.put(jar, list[i], place) end
 end
 
 -- Sending -----------------------------------------------------------------------------------------------------------------

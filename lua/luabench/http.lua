@@ -51,7 +51,10 @@ local function define(method)
     local prepared = by_index[index]
     prepared = prepared and prepared[text]
     if prepared and opts == nil then
-      if not state then return respond(prepared, send(prepared, nil, empty_body)) end
+      if not state then
+        if not empty_body then return respond(prepared, send(prepared)) end
+        return respond(prepared, send(prepared, nil, empty_body))
+      end
       if state.headers == nil and state.auth == nil then return respond(prepared, send(prepared, jar_line(state.cookies, prepared), empty_body)) end
     end
     check_arguments(index, method, text, opts, extra)

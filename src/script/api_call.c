@@ -63,7 +63,7 @@ static void settle(struct call *call, const char *unexpected)
     const struct exchange *exchange = call->exchange;
     if (!exchange)
         return;
-    enum err verdict = unexpected && !exchange->error ? ERR_UNEXPECTED : record_verdict(exchange);
+    enum err verdict = unexpected && !exchange->error ? ERR_UNEXPECTED : exchange->verdict;
     record_exchange(call->vm->metrics, exchange, verdict, unexpected);
     let_go(call);
 }

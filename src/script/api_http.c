@@ -65,8 +65,9 @@ void api_http_finished(struct vm *vm, struct exchange *exchange)
     leave_upload(exchange);
     if (exchange->notes & NOTE_ENCODED)
         decode(vm, strand, exchange);
+    exchange->verdict = record_verdict(exchange);
     if (!exchange->call)
-        record_exchange(vm->metrics, exchange, record_verdict(exchange), NULL);
+        record_exchange(vm->metrics, exchange, exchange->verdict, NULL);
     if (!strand) {
         pool_recycle(vm->pool, exchange);
         return;
@@ -165,7 +166,7 @@ void api_http_abandon(struct strand *strand)
         return;
     }
     if (call) /* reaped, and waiting to be delivered */
-        record_exchange(vm->metrics, exchange, record_verdict(exchange), NULL);
+        record_exchange(vm->metrics, exchange, exchange->verdict, NULL);
     pool_recycle(vm->pool, exchange);
 }
 
@@ -207,7 +208,7 @@ static void push_text(lua_State *L, const struct exchange *exchange, enum err ve
 /* The results of core.send; the last ones only when there is something to say. */
 static int push_response(lua_State *L, const struct exchange *exchange)
 {
-    enum err verdict = record_verdict(exchange);
+    enum err verdict = exchange->verdict;
     bool whole = !exchange->error, cookies = whole && exchange->notes & NOTE_COOKIE;
     lua_pushinteger(L, whole ? exchange->status : 0);
     lua_pushboolean(L, !verdict);
@@ -243,13 +244,36 @@ static int deliver(struct strand *strand, lua_State *L)
     return count;
 }
 
-static int64_t timeout_argument(lua_State *L, int argument, const struct http_plan *http)
+/* What core.send is given beside the prepared request. */
+struct sending {
+    const char *lines, *content;
+    size_t lines_length, content_length;
+    struct upload *upload;
+    int64_t timeout;
+    struct call *call;
+};
+
+static int64_t timeout_argument(lua_State *L, int argument, int64_t absent)
 {
     if (lua_isnoneornil(L, argument))
-        return http->timeout;
+        return absent;
     double seconds = luaL_checknumber(L, argument);
     luaL_argcheck(L, seconds > 0, argument, "a timeout above 0 expected");
     return ns_from_seconds(seconds);
+}
+
+static void read_sending(lua_State *L, struct sending *sending)
+{
+    sending->lines = luaL_optlstring(L, 2, NULL, &sending->lines_length);
+    if (lua_isuserdata(L, 3)) {
+        sending->upload = api_upload_argument(L, 3);
+        sending->content = "";
+        sending->content_length = sending->upload->length;
+    } else {
+        sending->content = luaL_optlstring(L, 3, NULL, &sending->content_length);
+    }
+    sending->timeout = timeout_argument(L, 4, sending->timeout);
+    sending->call = api_call_argument(L, 5);
 }
 
 /* send(prepared, lines, body, timeout, call); waits. Strings, upload and call stay alive as arguments on the coroutine's stack. */
@@ -259,27 +283,21 @@ static int send_request(lua_State *L)
     struct strand *strand = strand_that_waits(L);
     struct vu *vu = strand->vu;
     luaL_argcheck(L, prepared && *prepared, 1, "a prepared request expected");
-    size_t lines_length = 0, content_length = 0;
-    const char *lines = luaL_optlstring(L, 2, NULL, &lines_length), *content = "";
-    struct upload *upload = lua_isuserdata(L, 3) ? api_upload_argument(L, 3) : NULL;
-    if (upload)
-        content_length = upload->length;
-    else
-        content = luaL_optlstring(L, 3, NULL, &content_length);
-    int64_t timeout = timeout_argument(L, 4, &vu->scenario->plan->http);
-    struct call *call = api_call_argument(L, 5);
+    struct sending sending = { .timeout = vu->scenario->plan->http.timeout };
+    if (lua_gettop(L) > 1)
+        read_sending(L, &sending);
 
     struct exchange *exchange = pool_exchange(vu->vm->pool);
     exchange->request = request_hold(*prepared);
-    exchange->lines = lines;
-    exchange->lines_length = lines_length;
-    exchange->content = content;
-    exchange->content_length = content_length;
-    exchange->upload = upload;
-    exchange->deadline = timeout;
+    exchange->lines = sending.lines;
+    exchange->lines_length = sending.lines_length;
+    exchange->content = sending.content;
+    exchange->content_length = sending.content_length;
+    exchange->upload = sending.upload;
+    exchange->deadline = sending.timeout;
     exchange->max_body = vu->scenario->plan->http.max_body;
     exchange->discard = vu->scenario->plan->http.discard_bodies;
-    exchange->call = call;
+    exchange->call = sending.call;
     exchange->owner = strand;
     strand->exchange = exchange;
     int64_t now = clock_ns();

@@ -1,5 +1,5 @@
-/* core.json_*: JSON to and from Lua values. Jansson parses, and quotes strings; numbers are written here, since Jansson 2.14 cannot write a double in its shortest
- * form. Whole numbers below 2^53 are written in digits, and larger integers are read as strings of their digits: no digit of an identifier is ever lost. */
+/* core.json_*: JSON to and from Lua values. What is valid is read by json_read; Jansson says what is wrong with the rest, and quotes strings; numbers are written here,
+ * since Jansson 2.14 cannot write a double in its shortest form. Whole numbers below 2^53 are written in digits, and larger integers are read as strings of their digits: no digit of an identifier is ever lost. */
 #include <jansson.h>
 #include <lauxlib.h>
 #include <math.h>
@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "script/api.h"
+#include "script/json_read.h"
 
 #define ARRAY_TYPE API_JSON_ARRAY
 
@@ -27,6 +28,18 @@ struct writer {
 
 static void write_value(struct writer *w);
 
+static void write_integer(struct writer *w, double value)
+{
+    char text[24], *first = text + sizeof text;
+    uint64_t left = (uint64_t)fabs(value);
+    do
+        *--first = (char)('0' + left % 10);
+    while (left /= 10);
+    if (value < 0)
+        *--first = '-';
+    buf_append(&w->out, first, (size_t)(text + sizeof text - first));
+}
+
 static void write_number(struct writer *w, double value)
 {
     char text[32];
@@ -35,7 +48,7 @@ static void write_number(struct writer *w, double value)
         return;
     }
     if (value == floor(value) && fabs(value) < exact_integer) {
-        buf_printf(&w->out, "%.0f", value == 0 ? 0.0 : value);
+        write_integer(w, value);
         return;
     }
     for (int digits = 15; digits <= 17; digits++) {
@@ -192,7 +205,7 @@ static void write_value(struct writer *w)
     }
     switch (lua_type(L, -1)) {
     case LUA_TNIL: buf_append(&w->out, "null", 4); break;
-    case LUA_TBOOLEAN: buf_printf(&w->out, "%s", lua_toboolean(L, -1) ? "true" : "false"); break;
+    case LUA_TBOOLEAN: buf_append(&w->out, lua_toboolean(L, -1) ? "true" : "false", lua_toboolean(L, -1) ? 4 : 5); break;
     case LUA_TNUMBER: write_number(w, lua_tonumber(L, -1)); break;
     case LUA_TSTRING: {
         const char *text = lua_tolstring(L, -1, &length);
@@ -309,9 +322,9 @@ static void quote_long_integers(struct buf *out, const char *text, size_t length
         } else if (text[i] == '"') {
             inside = !inside;
         } else if (!inside && (text[i] == '-' || (text[i] >= '0' && text[i] <= '9'))) {
-            while (i + 1 < length && strchr("0123456789+-.eE", text[i + 1]) && text[i + 1])
+            while (i + 1 < length && text[i + 1] >= '0' && text[i + 1] <= '9')
                 i++;
-            bool quote = i - start >= 18 && strcspn(text + start, ".eE") > i - start;
+            bool quote = i - start >= 18 && (i + 1 == length || !strchr(".eE", text[i + 1]));
             buf_printf(out, quote ? "\"%.*s\"" : "%.*s", (int)(i - start + 1), text + start);
             continue;
         }
@@ -341,8 +354,8 @@ static int push_protected(lua_State *L)
 
 int api_json_push(lua_State *L, const char *text, size_t length)
 {
-    json_error_t error;
-    json_t *value = parse(text, length, &error);
+    json_error_t error = { .text = "a zero byte", .line = 1 };
+    json_t *value = memchr(text, '\0', length) ? NULL : parse(text, length, &error); /* Jansson takes it for the end */
     if (!value) {
         lua_pushnil(L);
         lua_pushfstring(L, "not JSON: %s (line %d, column %d)", error.text, error.line, error.column);
@@ -359,7 +372,7 @@ static int decode(lua_State *L)
 {
     size_t length;
     const char *text = luaL_checklstring(L, 1, &length);
-    return api_json_push(L, text, length);
+    return json_read(L, text, length, ARRAY_TYPE) ? 1 : api_json_push(L, text, length);
 }
 
 static int make_array(lua_State *L)
