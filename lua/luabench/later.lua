@@ -9,7 +9,7 @@ local function set(names)
 end
 
 later.globals = set "compare"
-later.scenario_keys = set "tags"
+later.scenario_keys = set ""
 later.http_keys = set "pipeline"
 later.request_keys = set ""
 later.http_functions = set ""

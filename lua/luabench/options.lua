@@ -9,6 +9,7 @@ local limits = require "luabench.limits"
 local load_keys = require "luabench.load"
 local nearest = require "luabench.nearest"
 local schema = require "luabench.schema"
+local tags = require "luabench.tags"
 local units = require "luabench.units"
 local url = require "luabench.url"
 
@@ -110,6 +111,11 @@ local READERS = {
   hops = function(value)
     if type(value) == "boolean" then return nil, "how many? write redirects = 10" end
     return units.count(value, 0)
+  end,
+  tags = function(value)
+    local text, why = tags.text(value)
+    if not text then return nil, why end
+    return tags.table(text)
   end,
   target = url.target,
   thresholds = function(value) return limits.read(value) end,

@@ -1,7 +1,7 @@
 -- From what a script defines and what the command line says to the plan: the table of effective settings that both the core and the reports read
 -- (docs/core.md). Fields of the plan beside those of the core: script (path or nil), url (quick mode), args, latency (the full table is wanted),
 -- json, color, thresholds ({ expression }), outputs ({ path, format }), params ({ name, value, secret }), options (for the result file); of a
--- scenario: target, headers.
+-- scenario: target, headers, tags.
 local connection = require "luabench.connection"
 local core = require "luabench.core"
 local errors = require "luabench.errors"
@@ -101,6 +101,7 @@ local function effective(each, given)
   check_connections(each, http)
   local result = load_keys.effective(values, defaults)
   result.name, result.where, result.target, result.headers, result.http = each.name, each.where, target, values.http.headers, http
+  result.tags = values.tags
   return result
 end
 

@@ -75,6 +75,7 @@ local function with_defaults(values)
   local result = load_keys.compatible(under, values)
   for key, value in pairs(values) do result[key] = value end
   result.http = merged_http(under.http, values.http)
+  if under.tags and values.tags then result.tags = headers.merge(under.tags, values.tags) end
   return result
 end
 

@@ -28,6 +28,7 @@ schema.scenario = {
   { "teardown", kind = "hook" },
   { "connections", kind = "count", most = 1e6 },
   { "connections_per_user", kind = "count", default = 6, most = 1e4 },
+  { "tags", kind = "tags" },
   { "http", kind = "http" },
   { "thresholds", kind = "thresholds" },
 }

@@ -9,12 +9,16 @@ local type, next, pairs, find, format = type, next, pairs, string.find, string.f
 
 local LONGEST = 1000
 
+-- What selectors know beside tags.
+local TAKEN = { scenario = true, name = true, method = true, status = true, error = true, group = true, check = true, phase = true, target = true, case = true }
+
 local function line(name, value)
   local text = value
   if type(value) == "number" then text = units.digits(value) elseif type(value) == "boolean" then text = tostring(value) end
   if type(name) ~= "string" or not find(name, "^[%a_][%w_.-]*$") or type(text) ~= "string" or find(text, "%c") then
     return nil, format('tags are names and texts: { page = "cart" }, not %s = %s', show(name), show(value))
   end
+  if TAKEN[name] then return nil, format("`%s` is no tag: figures have it by themselves", name) end
   return name .. "=" .. text
 end
 

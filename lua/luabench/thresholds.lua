@@ -46,7 +46,7 @@ end
 
 -- The value of a condition and a warning; or nil and why there is none.
 local function measure(plan, results, parsed, condition, only)
-  local scope, nothing = metrics.scope(plan, results, parsed.selector, only)
+  local scope, nothing = metrics.scope(plan, results, parsed.selector, only, parsed.metric)
   if not scope then return nil, nil, nothing end
   local first, second = parsed.metric.read(scope)
   if first == nil and type(second) == "string" then return nil, nil, second end

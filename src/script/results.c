@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "script/api.h"
 
@@ -53,10 +54,44 @@ static void push_errors(lua_State *L, const uint64_t *errors)
             set_count(L, err_name(i), errors[i]);
 }
 
+/* Sets the table of tags that "TAG=VALUE\n..." stands for, and appends it to the label. */
+static void set_tags(lua_State *L, const char *text, struct buf *label)
+{
+    lua_newtable(L);
+    for (const char *separator = " {"; *text; separator = ", ") {
+        size_t length = strcspn(text, "\n"), name = strcspn(text, "=");
+        lua_pushlstring(L, text, name);
+        lua_pushlstring(L, text + name + 1, length - name - 1);
+        lua_rawset(L, -3);
+        buf_printf(label, "%s%.*s", separator, (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+    lua_setfield(L, -2, "tags");
+    buf_append(label, "}", 1);
+}
+
+/* A name with tags is "NAME\nTAG=VALUE\n..." in the metrics: it is shown as "NAME {TAG=VALUE, ...}". */
+static void push_name(lua_State *L, const char *name)
+{
+    const char *tags = name ? strchr(name, '\n') : NULL;
+    struct buf label = { 0 };
+    if (!tags) {
+        set_text(L, "name", name);
+        return;
+    }
+    lua_pushlstring(L, name, (size_t)(tags - name));
+    lua_setfield(L, -2, "base");
+    buf_append(&label, name, (size_t)(tags - name));
+    set_tags(L, tags + 1, &label);
+    lua_pushlstring(L, label.data, label.length);
+    lua_setfield(L, -2, "name");
+    buf_free(&label);
+}
+
 static void push_named(lua_State *L, const struct name_metrics *name)
 {
     lua_newtable(L);
-    set_text(L, "name", name->name);
+    push_name(L, name->name);
     set_count(L, "started", name->started);
     set_count(L, "succeeded", name->succeeded);
     set_count(L, "failed", name->failed);

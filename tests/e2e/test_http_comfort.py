@@ -651,3 +651,32 @@ def test_html_that_is_asked_for_wrongly(go, recorder):
     assert [line.split(": ", 1)[1] for line in out] == [
         'res:html("li:hover"): :hover is not known', "res:html(css, attribute) needs a string, got 5", "res.html is called with a colon: res:html(...)",
         "node:first takes a CSS selector, not nil", "res:assets() takes no argument", "a node has no field `txt`; did you mean `text`?; it has text, name, first, all, xpath, attr"]
+
+
+# Tags --------------------------------------------------------------------------------------------------------------------
+
+
+def test_tags(luabench, recorder):
+    server = recorder()
+    script = """
+      defaults { tags = { env = "test", team = "a" } }
+      thresholds { "http.requests{page=cart}: count == 2", "http.requests{page=cart,n=2}: count == 1", "http.requests{env=test}: count == 4", "http.requests{team=b}: count == 4",
+                   "http.requests{page=cart,name=GET /x}: count == 2", "iterations{team=b}: count == 1" }
+      scenario "s" { iterations = 1, tags = { team = "b" }, run = function()
+        http.get("/x")
+        http.get("/x", { tags = { page = "cart" } })
+        http.get("/x", { tags = { page = "cart", n = 2 } })
+        http.get("/x", { tags = {} })
+      end }
+    """
+    result = luabench.result("--target", server.url, script=script)
+    (scenario,) = result["scenarios"].values()
+    assert {name: each["requests"]["started"] for name, each in scenario["by_name"].items()} == {"GET /x": 2, "GET /x {page=cart}": 1, "GET /x {n=2, page=cart}": 1}
+    assert [threshold["ok"] for threshold in result["thresholds"]][:6] == [True] * 6
+
+
+def test_tags_that_nothing_has(luabench, recorder):
+    server = recorder()
+    script = 'thresholds { "http.requests{page=cart}: count > 0" } scenario "s" { iterations = 1, run = function() http.get("/", { tags = { page = "home" } }) end }'
+    done = luabench.run("--target", server.url, script=script)
+    assert done.returncode == 1 and "pages seen: home" in done.stdout

@@ -37,6 +37,7 @@ SCENARIO = {
     "on_stop": ("'x'", 'must be a function, not "x"'),
     "setup": ("{}", "must be a function, not a table"),
     "teardown": ("true", "must be a function, not true"),
+    "tags": ("5", 'must be a table, not 5; write tags = { page = "cart" }'),
     "thresholds": ("5", 'must be a table of texts, not 5: thresholds { "http.latency: p(95) < 200ms", { "http.errors: rate < 50%", abort = true, after = "10s" } }'),
 }
 

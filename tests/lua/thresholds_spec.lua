@@ -72,6 +72,7 @@ describe("thresholds.parse", function()
     { "", "a threshold looks like" },
     { "http.latency{nam=x}: max < 1s", 'cannot be narrowed by "nam", did you mean "name"?; it can by scenario, name' },
     { "http.latency{status=200}: max < 1s", 'cannot be narrowed by "status"; it can by scenario, name' },
+    { "iterations{name=x}: count > 1", 'cannot be narrowed by "name"; it can by scenario' },
     { "http.latency{name}: max < 1s", "write {key=value}" },
     { "http.latency{name=x: max < 1s", "is not closed by }" },
     { 'http.latency{name="x}: max < 1s', "a double quote is not closed" },
@@ -134,6 +135,38 @@ describe("thresholds.evaluate", function()
       assert.near(case[3], found.value, 1e-9)
     end)
   end
+
+  describe("by tags", function()
+    -- two scenarios, of which one is tagged, with requests that are tagged too
+    local function tagged()
+      local names = { stub.named("GET /", 10), stub.named("GET / {page=a}", 20, { base = "GET /", tags = { page = "a" } }),
+        stub.named("GET / {lang=de, page=b}", 40, { base = "GET /", tags = { page = "b", lang = "de" } }) }
+      local one = stub.scenario("one", 70, { names = names, total = stub.named("", 70) })
+      local two = stub.scenario("two", 5, { names = { stub.named("GET /", 5) }, total = stub.named("", 5) })
+      local plan = { scenarios = { { name = "one", model = "closed" }, { name = "two", model = "closed", tags = { page = "c", env = "test" } } } }
+      return plan, stub.results(75, { scenarios = { one, two }, total = stub.named("", 75) })
+    end
+    local function count(expression)
+      local plan, all = tagged()
+      plan.thresholds = { { expression = expression } }
+      local outcome = thresholds.evaluate(plan, all)[1]
+      return outcome.value or outcome.text
+    end
+    it("of requests and of scenarios", function()
+      for expression, expected in pairs {
+        ["http.requests: count > 0"] = 75, ["http.requests{page=a}: count > 0"] = 20, ["http.requests{page=b,lang=de}: count > 0"] = 40, ["http.requests{page=c}: count > 0"] = 5,
+        ["http.requests{env=test,name=GET /}: count > 0"] = 5, ["http.requests{name=GET /}: count > 0"] = 75, ['http.requests{name="GET / {page=a}"}: count > 0'] = 20,
+        ["http.requests{scenario=one,page=a}: count > 0"] = 20, ["iterations{env=test}: count >= 0"] = count "iterations{scenario=two}: count >= 0",
+      } do
+        assert.message(expression).equal(expected, count(expression))
+      end
+    end)
+    it("that nothing has", function()
+      assert.equal("no data: pages seen: a, b, c", count "http.requests{page=x}: count > 0")
+      assert.equal("no data: no colour was seen", count "http.requests{colour=x}: count > 0")
+      assert.equal("no data: no scenario has these tags", count "iterations{env=prod}: count > 0")
+    end)
+  end)
 
   it("fails without data, unless that is ok", function()
     for _, expression in ipairs { "http.connect: max < 1s", "http.tls: max < 1s" } do

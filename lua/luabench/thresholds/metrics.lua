@@ -32,8 +32,26 @@ local function each_name(scope, visit)
   end
 end
 
+-- What narrows a built-in metric by itself; every other key of a selector is a tag.
+local KEYS = { scenario = true, name = true, status = true, error = true, check = true, group = true }
+
+local function has_tags(selector)
+  for key in pairs(selector) do
+    if not KEYS[key] then return true end
+  end
+  return false
+end
+
+-- True when the selector's tags are those of a sample; its own count before its scenario's.
+local function is_tagged(selector, of_sample, of_scenario)
+  for key, value in pairs(selector) do
+    if not KEYS[key] and (of_sample[key] or of_scenario[key]) ~= value then return false end
+  end
+  return true
+end
+
 local function is_whole_run(scope)
-  return not scope.selector.name and #scope.scenarios == #scope.results.scenarios
+  return not scope.selector.name and not has_tags(scope.selector) and #scope.scenarios == #scope.results.scenarios
 end
 
 local function has_one_model(scope)
@@ -43,20 +61,34 @@ local function has_one_model(scope)
   return true
 end
 
--- The sets of figures that the selector means, each with the scenario it is of: those of a name, of a scenario, or of all.
+local NONE = {}
+
+-- What was seen of the first key of the selector that names meet: of names, or of a tag.
+local function seen_of(scope)
+  local key, values, known = "name", {}, {}
+  for each in pairs(scope.selector) do
+    if not KEYS[each] and not scope.selector.name then key = each end
+  end
+  each_name(scope, function(named, scenario)
+    local value = key == "name" and (named.base or named.name) or (named.tags or NONE)[key] or scenario.tags[key]
+    if value and not known[value] then values[#values + 1], known[value] = value, true end
+  end)
+  return seen(key, values)
+end
+
+-- The sets of figures that the selector means, each with the scenario it is of: those of a name or of tags, of a scenario, or of all.
 local function figures(scope)
-  local found, names, known = {}, {}, {}
+  local found, selector = {}, scope.selector
   if is_whole_run(scope) and has_one_model(scope) then return { { scope.results.total, scope.scenarios[1] } } end
-  if not scope.selector.name then
+  if not selector.name and not has_tags(selector) then
     for _, scenario in ipairs(scope.scenarios) do found[#found + 1] = { scenario.total, scenario } end
     return found
   end
   each_name(scope, function(named, scenario)
-    if named.name == scope.selector.name then found[#found + 1] = { named, scenario } end
-    if not known[named.name] then names[#names + 1] = named.name end
-    known[named.name] = true
+    local wanted = not selector.name or selector.name == named.name or selector.name == named.base
+    if wanted and is_tagged(selector, named.tags or NONE, scenario.tags) then found[#found + 1] = { named, scenario } end
   end)
-  if #found == 0 then return nil, seen("name", names) end
+  if #found == 0 then return nil, seen_of(scope) end
   return found
 end
 
@@ -230,11 +262,11 @@ end
 local function own_reader(definition)
   return function(scope)
     local chosen, all = {}, (scope.results.metrics or {})[definition.name] or {}
-    for _, scenario in ipairs(scope.scenarios) do chosen[scenario.name] = true end
+    for _, scenario in ipairs(scope.scenarios) do chosen[scenario.name] = scenario.tags end
     local sum = own.sum(definition.name, all, function(series)
       local tags = tags_of(series.key)
       for key, value in pairs(scope.selector) do
-        if tags[key] ~= value then return false end
+        if (tags[key] or (chosen[tags.scenario] or NONE)[key]) ~= value then return false end
       end
       return chosen[tags.scenario] or #scope.scenarios == #scope.results.scenarios
     end)
@@ -288,13 +320,16 @@ local AGGREGATES = {
 local AGGREGATE_NAMES = { trend = { "min", "mean", "median", "max", "stddev", "p(N)", "count" }, counter = { "count", "rate" }, rate = { "rate" }, gauge = { "value", "min", "max" } }
 
 local by_name = {}
-for _, metric in ipairs(METRICS) do by_name[metric.name] = metric end
+for _, metric in ipairs(METRICS) do
+  metric.by_sample = metric.name:find("^http%.") ~= nil -- requests have tags of their own, the rest has those of scenarios
+  by_name[metric.name] = metric
+end
 
 --- The metric of that name, built in or the script's own, or nil.
 function metrics.find(name)
   local definition = own.find(name)
   if not definition then return by_name[name] end
-  return { name = name, kind = definition.kind, plain = definition.unit ~= "s", any_tag = true, selectors = {}, read = own_reader(definition) }
+  return { name = name, kind = definition.kind, plain = definition.unit ~= "s", any_tag = true, by_sample = true, selectors = {}, read = own_reader(definition) }
 end
 
 --- All names, in order of importance.
@@ -331,6 +366,9 @@ function metrics.has(list, item)
   return false
 end
 
+--- True when the key of a selector can be but a tag.
+function metrics.is_tag(key) return not KEYS[key] and key:find("^[%a_]") ~= nil end
+
 --- What is wrong with the value of a selector, in words, or nil. Scenarios, names and checks are known only after the run.
 function metrics.check_value(key, value)
   if value == "" then return ("%s= needs a value"):format(key) end
@@ -343,18 +381,20 @@ function metrics.check_value(key, value)
   end
 end
 
---- The scope of a selector, for a reader; nil and a text when there is no such scenario.
+--- The scope of a selector, for the reader of a metric; nil and a text when there is no such scenario.
 --- @param only string? the scenario whose own threshold it is
-function metrics.scope(plan, results, selector, only)
+function metrics.scope(plan, results, selector, only, metric)
   local scenarios, names = {}, {}
   for i, scenario in ipairs(results.scenarios) do
     names[i] = scenario.name
+    local planned = plan.scenarios and plan.scenarios[i] or {}
+    local tags = planned.tags or NONE
     local wanted = (not selector.scenario or selector.scenario == scenario.name) and (not only or only == scenario.name)
-    if wanted then
-      local planned = plan.scenarios and plan.scenarios[i] or {}
-      scenarios[#scenarios + 1] = setmetatable({ index = i, model = planned.model or "closed" }, { __index = scenario })
+    if wanted and (metric.by_sample or is_tagged(selector, NONE, tags)) then
+      scenarios[#scenarios + 1] = setmetatable({ index = i, model = planned.model or "closed", tags = tags }, { __index = scenario })
     end
   end
+  if #scenarios == 0 and has_tags(selector) then return nil, "no scenario has these tags" end
   if #scenarios == 0 and (only or selector.scenario) then return nil, seen("scenario", names) end
   return { plan = plan, results = results, selector = selector, scenarios = scenarios }
 end

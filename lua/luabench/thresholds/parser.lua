@@ -150,8 +150,8 @@ end
 
 local function check_selector(metric, key, value)
   local allowed = metric.selectors
-  if not metric.any_tag and not metrics.has(allowed, key) then
-    local near = nearest.name(key, allowed)
+  local near = nearest.name(key, allowed)
+  if not metric.any_tag and not metrics.has(allowed, key) and (near or not metrics.is_tag(key)) then
     refuse('%s cannot be narrowed by "%s"%s%s', metric.name, key, near and (', did you mean "%s"?'):format(near) or "",
       #allowed > 0 and "; it can by " .. table.concat(allowed, ", ") or "")
   end
