@@ -108,6 +108,16 @@ static bool scenario_balances(const struct scenario_metrics *scenario, char *why
     return true;
 }
 
+/* Requests of setup or teardown, said to be of a scenario of that name. */
+static bool aside_balances(const struct aside_metrics *aside, char *what, char *why, size_t size)
+{
+    struct scenario_metrics all = { .name = what };
+    struct name_metrics requests = aside->requests;
+    requests.name = "of all scenarios";
+    struct books books = { .why = why, .size = size, .scenario = &all, .name = &requests };
+    return classes_balance(&books) && responses_balance(&books);
+}
+
 static bool script_errors_balance(const struct metrics *metrics, char *why, size_t size)
 {
     uint64_t sum = 0;
@@ -124,5 +134,6 @@ bool metrics_balance(const struct metrics *metrics, char *why, size_t size)
     for (size_t i = 0; i < metrics->scenario_count; i++)
         if (!scenario_balances(&metrics->scenarios[i], why, size))
             return false;
-    return script_errors_balance(metrics, why, size);
+    return aside_balances(&metrics->setup, "(setup)", why, size) && aside_balances(&metrics->teardown, "(teardown)", why, size) &&
+           script_errors_balance(metrics, why, size);
 }

@@ -447,6 +447,11 @@ FLAW(one_more_scheduled, metrics->scenarios[0].iterations.scheduled++)
 FLAW(one_more_expired, metrics->scenarios[0].iterations.expired++)
 FLAW(one_more_duration, hist_record(&metrics->scenarios[0].iteration_duration, 1))
 FLAW(a_forgotten_script_error, metrics->script_error_count--)
+FLAW(one_more_of_the_warm_up, metrics->scenarios[0].warm_up.iterations.scheduled++)
+FLAW(one_more_asked_in_the_warm_up, metrics->scenarios[0].warm_up.requests.started++)
+FLAW(an_arrival_without_its_slip, metrics->scenarios[0].open = true)
+FLAW(one_more_in_setup, metrics->setup.requests.started++)
+FLAW(one_more_in_teardown, metrics->teardown.requests.responses++)
 FLAW(one_more_in_the_second, metrics->scenarios[1].names[0]->started++)
 
 static const struct flaw flaws[] = {
@@ -470,6 +475,11 @@ static const struct flaw flaws[] = {
     { one_more_expired, "scenario \"browse\": iterations scheduled = 15, but completed + failed + interrupted + dropped + expired = 16" },
     { one_more_duration, "iterations completed = 1, but values of iteration_duration = 2" },
     { a_forgotten_script_error, "the kinds add up to 1, more than the count of 0" },
+    { one_more_of_the_warm_up, "\"of the warm-up\": iterations scheduled = 1, but completed + failed + interrupted + dropped + expired = 0" },
+    { one_more_asked_in_the_warm_up, "scenario \"browse\", requests \"of the warm-up\": started = 1, but succeeded" },
+    { an_arrival_without_its_slip, "iterations scheduled = 15, but values of schedule_slip = 0" },
+    { one_more_in_setup, "scenario \"(setup)\", requests \"of all scenarios\": started = 1, but" },
+    { one_more_in_teardown, "scenario \"(teardown)\", requests \"of all scenarios\": responses = 1, but" },
     { one_more_in_the_second, "scenario \"buy\", requests \"GET /b\": started = 2, but succeeded + failed + timed_out + interrupted = 1" },
 };
 
@@ -566,6 +576,84 @@ static void a_total_over_names_starts_from_zero(void **state)
     metrics_free(&metrics);
 }
 
+/* What was due before `aside_before` goes into the warm-up, or wherever `aside` points. */
+static void what_is_aside_is_told_by_when_it_was_due(void **state)
+{
+    struct metrics metrics;
+    metrics_init(&metrics, scenarios, 2);
+    struct scenario_metrics *scenario = &metrics.scenarios[1];
+    struct name_metrics *name = name_of(&metrics, 1, "GET /");
+    assert_ptr_equal(name_or_aside(name, INT64_MIN), name);
+    assert_ptr_equal(iterations_or_aside(scenario, 0), &scenario->iterations);
+    scenario->aside_before = 1000;
+    assert_ptr_equal(name_or_aside(name, 999), &scenario->warm_up.requests);
+    assert_ptr_equal(name_or_aside(name, 1000), name);
+    assert_ptr_equal(iterations_or_aside(scenario, 999), &scenario->warm_up.iterations);
+    struct name_metrics *other = name_of(&metrics, 0, "GET /");
+    assert_ptr_equal(name_or_aside(other, 0), other);
+    scenario->aside = &metrics.setup;
+    assert_ptr_equal(name_or_aside(name, 0), &metrics.setup.requests);
+    metrics_free(&metrics);
+}
+
+/* A warm-up is in the totals that are shown, and in no other. */
+static void warm_ups_are_apart_and_add_up(void **state)
+{
+    struct metrics metrics, merged;
+    struct metrics_totals totals = { 0 }, warm = { 0 };
+    metrics_init(&merged, scenarios, 2);
+    for (int i = 1; i <= 2; i++) {
+        metrics_init(&metrics, scenarios, 2);
+        metrics.scenarios[0].aside_before = 100;
+        respond(name_or_aside(name_of(&metrics, 0, "GET /"), 50), 200, 1000);
+        respond(name_or_aside(name_of(&metrics, 0, "GET /"), 150), 200, 2000);
+        metrics.scenarios[0].warm_up.iterations.scheduled++;
+        metrics.scenarios[0].warm_up.iterations.completed++;
+        metrics_merge(&merged, &metrics);
+        metrics_free(&metrics);
+    }
+    assert_balances(&merged);
+    metrics_total(&merged, &totals);
+    metrics_total_warm_up(&merged, &warm);
+    assert_int_equal(totals.responses, 2);
+    assert_int_equal(totals.latency.min, 2000);
+    assert_int_equal(totals.iterations, 0);
+    assert_int_equal(warm.responses, 2);
+    assert_int_equal(warm.latency.max, 1000);
+    assert_int_equal(warm.iterations, 2);
+    metrics_totals_free(&totals);
+    metrics_totals_free(&warm);
+    metrics_free(&merged);
+}
+
+static void groups_merge_by_scenario_and_name(void **state)
+{
+    struct metrics metrics, merged;
+    metrics_init(&merged, scenarios, 2);
+    for (int i = 1; i <= 3; i++) {
+        metrics_init(&metrics, scenarios, 2);
+        struct group_metrics *group = metrics_group(&metrics, (size_t)i % 2, "checkout", 8);
+        assert_ptr_equal(metrics_group(&metrics, (size_t)i % 2, "checkout", 8), group);
+        hist_record(&group->duration, i);
+        group->cut = (uint64_t)i;
+        metrics_merge(&merged, &metrics);
+        metrics_free(&metrics);
+    }
+    assert_int_equal(merged.scenarios[0].group_count, 1);
+    assert_int_equal(merged.scenarios[0].groups[0]->duration.count, 1);
+    assert_int_equal(merged.scenarios[1].groups[0]->duration.count, 2);
+    assert_int_equal(merged.scenarios[1].groups[0]->cut, 4);
+    assert_string_equal(merged.scenarios[1].groups[0]->name, "checkout");
+    for (int i = 0; i < METRICS_GROUPS + 20; i++) {
+        char name[20];
+        metrics_group(&merged, 0, name, (size_t)snprintf(name, sizeof name, "group %d", i))->cut++;
+    }
+    assert_int_equal(merged.scenarios[0].group_count, METRICS_GROUPS + 1);
+    assert_string_equal(merged.scenarios[0].groups[METRICS_GROUPS]->name, NAMES_OTHER);
+    assert_int_equal(merged.scenarios[0].groups[METRICS_GROUPS]->cut, 21);
+    metrics_free(&merged);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -587,6 +675,9 @@ int main(void)
         cmocka_unit_test(totals_add_up_and_can_be_taken_again),
         cmocka_unit_test(totals_take_the_intended_latency_where_there_is_one),
         cmocka_unit_test(a_total_over_names_starts_from_zero),
+        cmocka_unit_test(what_is_aside_is_told_by_when_it_was_due),
+        cmocka_unit_test(warm_ups_are_apart_and_add_up),
+        cmocka_unit_test(groups_merge_by_scenario_and_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
