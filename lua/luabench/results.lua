@@ -140,7 +140,7 @@ local function scenario_of(plan, index, scenario)
   out.iteration_duration = summary.of(scenario.iteration_duration)
   out.by_name = {}
   for _, named in ipairs(scenario.names or {}) do
-    put(out.by_name, named.name, figures(named, scenario.duration, model))
+    if named.started > 0 then put(out.by_name, named.name, figures(named, scenario.duration, model)) end -- not those of setup or a warm-up alone
   end
   return out
 end

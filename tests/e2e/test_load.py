@@ -347,7 +347,7 @@ def test_setup_is_shared_and_apart(luabench, target):
     """
     result = run(luabench, target, script, "-t", 2)
     assert result["checks"]["is there"] == {"index": 1, "passes": 40, "fails": 0, "why": None}
-    assert list(scenario_of(result)["by_name"]) == ["GET /bytes/1", "GET /hello", "GET /chunked/1/5"] or scenario_of(result)["requests"]["started"] == 40
+    assert list(scenario_of(result)["by_name"]) == ["GET /bytes/1"]
     assert scenario_of(result)["requests"]["succeeded"] == 40
     assert (result["setup"]["requests"]["succeeded"], result["teardown"]["requests"]["succeeded"]) == (1, 1)
     assert (page(target, "hello"), page(target, "bytes"), page(target, "chunked")) == (1, 40, 1)
