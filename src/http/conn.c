@@ -40,6 +40,8 @@ void conn_drop(struct conn *conn, enum err error, struct link *unfinished)
         conn->pool->connecting--;
     conn->state = CONN_CLOSED;
     conn->endpoint->connections -= !conn->retired;
+    conn->endpoint->active -= conn->active;
+    conn->active = 0;
     tunnel_free(conn->tunnel);
     conn->tunnel = NULL;
     conn_disconnect(conn);
@@ -54,6 +56,13 @@ void conn_free(struct conn *conn)
     if (conn->codec)
         conn->codec->ops->free(conn->codec);
     free(conn);
+}
+
+/* Exchanges have come or gone. */
+static void count_active(struct conn *conn, unsigned active)
+{
+    conn->endpoint->active += active - conn->active;
+    conn->active = active;
 }
 
 static void touch(struct conn *conn)
@@ -135,6 +144,7 @@ void conn_settle(struct conn *conn)
         return;
     }
     retire(conn);
+    count_active(conn, codec->active);
     if (codec->due)
         touch(conn);
     list_remove(&conn->link);
@@ -166,10 +176,12 @@ void conn_submit(struct conn *conn, struct exchange *exchange)
     conn->counts->requests++;
     codec->ops->submit(codec, exchange);
     retire(conn);
+    count_active(conn, codec->active);
     touch(conn);
-    if (codec->active > 1 || !codec_capacity(codec)) { /* of several with room, another one is looked at first next time */
+    bool has_room = codec_capacity(codec);
+    if (!has_room || codec->active >= endpoint_share(endpoint, endpoint->active)) { /* others come before it now */
         list_remove(&conn->link);
-        list_append(codec_capacity(codec) ? &endpoint->ready : &endpoint->busy, &conn->link);
+        list_append(has_room ? &endpoint->ready : &endpoint->busy, &conn->link);
     }
 }
 

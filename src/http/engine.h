@@ -51,6 +51,7 @@ struct endpoint {
     struct link busy;     /* the others */
     struct link waiting;  /* exchanges, the oldest first */
     unsigned connections; /* in ready and busy, without those that are retired */
+    unsigned active;      /* exchanges on them */
 };
 
 enum conn_state {
@@ -83,6 +84,7 @@ struct conn {
     struct address_counts *counts; /* of the place that is tried or connected; NULL: none */
     struct tunnel *tunnel;  /* while the proxy is asked for one */
     bool stalled;           /* a write waits for something to be read */
+    unsigned active;        /* what endpoint->active has of it */
     bool retired;           /* HTTP/2: it takes no further exchange and ends with those inside; another one may take its place */
     uint8_t state;          /* enum conn_state */
 };
@@ -103,6 +105,12 @@ void endpoint_lost(struct endpoint *endpoint, struct link *exchanges, enum err e
 void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, bool often, const char *text);
 /* Ends an exchange that is in no list; `text` NULL: how far it had come. */
 void exchange_fail(struct exchange *exchange, enum err error, const char *text);
+
+/* What each connection has when all together have `active` exchanges, rounded up. */
+static inline unsigned endpoint_share(const struct endpoint *endpoint, unsigned active)
+{
+    return endpoint->connections > 1 ? (active + endpoint->connections - 1) / endpoint->connections : active;
+}
 
 /* Which version a connection of it speaks; HTTP_AUTO: not known yet. */
 static inline enum http_version endpoint_version(const struct endpoint *endpoint)
