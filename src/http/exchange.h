@@ -77,13 +77,15 @@ struct exchange {
     union {             /* for the codec */
         char tail[72];  /* HTTP/1.1: what ends the request's head */
         struct stream {
-            uint64_t begins;    /* HTTP/2: the first byte of its HEADERS frame, counted over the connection */
+            uint64_t begins;    /* HTTP/2: the first byte of its HEADERS frame, counted over the connection; UINT64_MAX: not made yet */
             uint64_t announced; /* Content-Length of the response; UINT64_MAX: not said */
             size_t given;       /* bytes of the content that are on their way */
             size_t plain;       /* bytes of its frames that are written together with the first one */
             int32_t id;         /* 0: it has no stream yet */
             uint16_t status;    /* of the head that is being read or was read last */
             bool reset;         /* the peer has reset it */
+            bool again;         /* its request has been sent before */
+            const struct buf *recalled; /* the block of its head, which was sent before; NULL: it is to be encoded */
         } stream;
     };
 };

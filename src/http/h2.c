@@ -1,5 +1,7 @@
 /* HTTP/2 as a client (RFC 9113), on nghttp2's memory interface: requests and the connection. What comes back is h2_response.c's affair.
  *
+ * Heads that come again and again are neither encoded nor decoded again and again: h2_asks.h, h2_heads.h.
+ *
  * A request is held back until output(), so that one that is given up before costs nothing. Until the peer's SETTINGS have come one stream is used: a peer that
  * allows fewer than are opened refuses them. Frames are asked of nghttp2 only while little waits to be written; it limits itself what a peer can make it queue.
  *
@@ -31,6 +33,8 @@ void h2_leave(struct h2 *h2, struct exchange *exchange)
     if (!exchange->stream.id)
         return;
     h2->streams--;
+    if (exchange->stream.begins == UINT64_MAX && !exchange->stream.recalled)
+        h2->encoding--;
     if (h2->out.count)
         h2_out_forget(&h2->out, exchange);
     if (h2->reading == exchange)
@@ -154,24 +158,52 @@ static void note_break(struct h2 *h2, const uint8_t *frame, size_t length)
         snprintf(h2->wrong, sizeof h2->wrong, "%s", nghttp2_http2_strerror(code));
 }
 
-static void note_headers(struct h2 *h2, const uint8_t *frame, size_t length)
+/* Of the first frame of a head. */
+static void note_headers(struct h2 *h2, struct exchange *exchange, size_t length)
 {
-    struct exchange *exchange = nghttp2_session_get_stream_user_data(h2->session, (int32_t)number(frame + 5));
-    h2->writing = exchange;
-    if (!exchange)
-        return;
     exchange->stream.begins = h2->out.queued;
     exchange->stream.plain = length;
     exchange->length = length + exchange->content_length;
 }
 
-/* A frame is about to be queued, or the preface, which looks like none of these. */
-static void note_frame(struct h2 *h2, const uint8_t *frame, size_t length)
+/* What stands in place of a HEADERS frame with the method alone. */
+static void queue_recalled(struct h2 *h2, struct exchange *exchange, const uint8_t *frame)
+{
+    const struct buf *block = exchange->stream.recalled;
+    uint8_t head[H2_FRAME_HEAD];
+    memcpy(head, frame, sizeof head);
+    head[0] = 0; /* blocks that are remembered are short */
+    head[1] = (uint8_t)(block->length >> 8);
+    head[2] = (uint8_t)block->length;
+    note_headers(h2, exchange, sizeof head + block->length);
+    h2_out_bytes(&h2->out, head, sizeof head);
+    h2_out_bytes(&h2->out, block->data, block->length);
+}
+
+static void queue_headers(struct h2 *h2, const uint8_t *frame, size_t length)
+{
+    struct exchange *exchange = nghttp2_session_get_stream_user_data(h2->session, (int32_t)number(frame + 5));
+    bool whole = frame[4] & NGHTTP2_FLAG_END_HEADERS;
+    h2->writing = exchange;
+    if (exchange && exchange->stream.recalled) {
+        queue_recalled(h2, exchange, frame);
+        return;
+    }
+    if (exchange) {
+        h2->encoding--;
+        note_headers(h2, exchange, length);
+    }
+    h2_asks_sent(&h2->asks, frame + H2_FRAME_HEAD, length - H2_FRAME_HEAD, whole && exchange && exchange->stream.again ? exchange : NULL);
+    h2_out_bytes(&h2->out, frame, length);
+}
+
+/* Of a frame that nghttp2 has made, or of the preface, which looks like none of these. */
+static void queue_frame(struct h2 *h2, const uint8_t *frame, size_t length)
 {
     switch (frame[3]) {
     case NGHTTP2_HEADERS:
-        note_headers(h2, frame, length);
-        break;
+        queue_headers(h2, frame, length);
+        return;
     case NGHTTP2_CONTINUATION:
         if (h2->writing) {
             h2->writing->length += length;
@@ -182,6 +214,7 @@ static void note_frame(struct h2 *h2, const uint8_t *frame, size_t length)
         note_break(h2, frame, length);
         break;
     }
+    h2_out_bytes(&h2->out, frame, length);
 }
 
 /* Queues what nghttp2 has to say. */
@@ -196,21 +229,34 @@ static void pump(struct h2 *h2)
         }
         if (length <= 0)
             return;
-        note_frame(h2, frame, (size_t)length);
-        h2_out_bytes(&h2->out, frame, (size_t)length);
+        queue_frame(h2, frame, (size_t)length);
     }
+}
+
+/* All that nghttp2 needs of a head that is not encoded. What is encoded of it must not change the dynamic table. */
+static const nghttp2_nv *method_alone(const struct request *request, nghttp2_nv *field)
+{
+    bool listed = !strcmp(request->method, "GET") || !strcmp(request->method, "POST"); /* in the static table */
+    *field = (nghttp2_nv){ (uint8_t *)":method", (uint8_t *)request->method, 7, strlen(request->method),
+                           (uint8_t)(NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE | (listed ? 0 : NGHTTP2_NV_FLAG_NO_INDEX)) };
+    return field;
 }
 
 /* Gives the exchange a stream. False when there is none left on this connection. */
 static bool begin(struct h2 *h2, struct exchange *exchange)
 {
     static const nghttp2_data_provider provider = { .read_callback = content_length };
-    size_t count;
-    const nghttp2_nv *fields = h2_request_fields(exchange, &h2->scratch, &count);
+    struct stream *stream = &exchange->stream;
+    size_t count = 1;
+    nghttp2_nv method;
+    stream->again = exchange->request->fields_h2;
+    stream->recalled = h2->encoding ? NULL : h2_asks_recall(&h2->asks, exchange); /* what is encoded before it may change the table */
+    const nghttp2_nv *fields = stream->recalled ? method_alone(exchange->request, &method) : h2_request_fields(exchange, &h2->scratch, &count);
     int32_t id = nghttp2_submit_request(h2->session, NULL, fields, count, exchange->content_length ? &provider : NULL, exchange);
     if (id < 0)
         return false;
-    exchange->stream.id = id;
+    stream->id = id;
+    h2->encoding += !stream->recalled;
     h2->streams++;
     list_append(&h2->unsent, &exchange->link);
     if (nghttp2_session_get_next_stream_id(h2->session) > INT32_MAX)
@@ -263,6 +309,67 @@ static bool speaks_http1(const struct h2 *h2, const char *data, size_t length)
     return !h2->greeted && length >= 5 && !memcmp(data, "HTTP/", 5);
 }
 
+/* Gives bytes to nghttp2. */
+static void receive(struct h2 *h2, const uint8_t *data, size_t length)
+{
+    ssize_t taken = h2->broken ? 0 : nghttp2_session_mem_recv(h2->session, data, length);
+    if (taken >= 0)
+        return;
+    h2->broken = true;
+    snprintf(h2->wrong, sizeof h2->wrong, "%s", nghttp2_strerror((int)taken));
+}
+
+/* What nghttp2's table has missed, on a stream that is closed. */
+static void catch_up(struct h2 *h2)
+{
+    const struct buf *block;
+    while ((block = h2_heads_owed(&h2->heads))) {
+        uint32_t id = (uint32_t)h2->closed;
+        const uint8_t head[H2_FRAME_HEAD] = { (uint8_t)(block->length >> 16), (uint8_t)(block->length >> 8), (uint8_t)block->length, NGHTTP2_HEADERS,
+                                              NGHTTP2_FLAG_END_HEADERS, (uint8_t)(id >> 24), (uint8_t)(id >> 16), (uint8_t)(id >> 8), (uint8_t)id };
+        receive(h2, head, sizeof head);
+        receive(h2, (const uint8_t *)block->data, block->length);
+    }
+}
+
+/* A whole HEADERS frame. One that has been seen before, and is the head of a response, is not decoded again. */
+static void receive_head(struct h2 *h2, const uint8_t *frame, size_t length)
+{
+    uint8_t bytes[H2_HEAD_SHORT];
+    const struct exchange *exchange = nghttp2_session_get_stream_user_data(h2->session, (int32_t)(number(frame + 5) & INT32_MAX));
+    bool is_head = exchange && exchange->stream.status < 200; /* otherwise it is a trailer */
+    h2->recalled = is_head ? h2_heads_recall(&h2->heads, frame, length, h2->closed) : NULL;
+    if (h2->recalled) {
+        receive(h2, bytes, h2_heads_brief(h2->recalled, frame, bytes));
+        h2->recalled = NULL;
+        return;
+    }
+    catch_up(h2);
+    h2->headed = NULL;
+    receive(h2, frame, length);
+    h2_heads_learn(&h2->heads, frame, length, h2->headed);
+}
+
+static void receive_all(struct h2 *h2, const uint8_t *data, size_t length)
+{
+    struct h2_run run;
+    while (length) {
+        size_t taken = h2_heads_take(&h2->heads, data, length, &run);
+        data += taken;
+        length -= taken;
+        if (run.kind == H2_RUN_HEAD) {
+            receive_head(h2, run.bytes, run.length);
+            continue;
+        }
+        if (run.kind == H2_RUN_OTHER) {
+            catch_up(h2);
+            h2_heads_changed(&h2->heads);
+        }
+        if (run.length)
+            receive(h2, run.bytes, run.length);
+    }
+}
+
 static enum err h2_input(struct codec *codec, const char *data, size_t length, int64_t now, const char **text)
 {
     struct h2 *h2 = h2_of(codec);
@@ -273,11 +380,7 @@ static enum err h2_input(struct codec *codec, const char *data, size_t length, i
         *text = "the server answered in HTTP/1.x";
         return ERR_PROTOCOL;
     }
-    ssize_t taken = nghttp2_session_mem_recv(h2->session, (const uint8_t *)data, length);
-    if (taken < 0) {
-        h2->broken = true;
-        snprintf(h2->wrong, sizeof h2->wrong, "%s", nghttp2_strerror((int)taken));
-    }
+    receive_all(h2, (const uint8_t *)data, length);
     pump(h2);
     codec->due = h2->out.queued > h2->out.written;
     *text = h2->wrong;
@@ -308,6 +411,8 @@ static void h2_free(struct codec *codec)
     struct h2 *h2 = h2_of(codec);
     nghttp2_session_del(h2->session);
     h2_out_free(&h2->out);
+    h2_asks_free(&h2->asks);
+    h2_heads_free(&h2->heads);
     buf_free(&h2->scratch);
     free(h2);
 }
@@ -335,6 +440,9 @@ static void open_session(struct h2 *h2)
     nghttp2_session_callbacks_set_send_data_callback(callbacks, send_content);
     nghttp2_option_new(&option);
     nghttp2_option_set_max_send_header_block_length(option, LONGEST_HEAD);
+#if NGHTTP2_VERSION_NUM >= 0x014300
+    nghttp2_option_set_glitch_rate_limit(option, UINT64_MAX, UINT64_MAX); /* what catch_up() does looks suspicious from outside */
+#endif
     nghttp2_session_client_new2(&h2->session, callbacks, h2, option);
     nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);

@@ -3,9 +3,9 @@
 #define LUABENCH_HTTP_H2_CLIENT_H
 
 #include "http/codec.h"
+#include "http/h2_asks.h"
+#include "http/h2_heads.h"
 #include "http/h2_out.h"
-
-enum { H2_FRAME_HEAD = 9 }; /* bytes */
 
 struct nghttp2_session;
 struct nghttp2_session_callbacks;
@@ -21,6 +21,12 @@ struct h2 {
     unsigned most;            /* streams at a time, of our own will */
     int64_t now;              /* when the bytes were read that are being taken */
     struct exchange *reading; /* whose header block is being read; NULL: nobody's, or it is a trailer */
+    struct h2_asks asks;
+    unsigned encoding;        /* exchanges in `unsent` whose head is not made yet, and is to be encoded */
+    struct h2_heads heads;
+    const struct h2_head *recalled; /* the header block being read stands for this head, which was seen before */
+    const struct exchange *headed;  /* whose final head was completed last */
+    int32_t closed;                 /* a stream that is closed; 0: none is yet */
     struct exchange *writing; /* whose HEADERS was queued last: CONTINUATION belongs to it */
     struct buf scratch;
     bool greeted;             /* the peer's SETTINGS have come */

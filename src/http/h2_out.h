@@ -11,6 +11,7 @@
 #include "base/buf.h"
 
 enum {
+    H2_FRAME_HEAD = 9,         /* bytes before the payload of a frame */
     H2_PIECES = 7,             /* most contents that are pointed at; with what lies between them they fill CODEC_VECTORS */
     H2_COPIED = 4096,          /* bytes of the longest content that is copied */
     H2_OUT_FULL = 256 * 1024,  /* bytes waiting at which nothing more is asked of nghttp2, so that a peer that does not read cannot make us hoard answers to it */

@@ -34,8 +34,29 @@ static void refuse(struct h2 *h2, struct exchange *exchange, enum err error, con
     fail(h2, exchange, error, "%s", what);
 }
 
+static bool has_body(const struct exchange *exchange)
+{
+    return !exchange->request->head && exchange->stream.status != 204 && exchange->stream.status != 304;
+}
+
+/* The body has another length than was announced. nghttp2 finds that, unless it has not seen the head. */
+static bool is_of_wrong_length(const struct exchange *exchange)
+{
+    uint64_t announced = exchange->stream.announced;
+    return exchange->stream.status >= 200 && announced != UINT64_MAX && announced != exchange->body_size && has_body(exchange);
+}
+
+static void fail_length(struct h2 *h2, struct exchange *exchange)
+{
+    fail(h2, exchange, ERR_PROTOCOL, "Content-Length says %" PRIu64 " bytes, and %" PRIu64 " came", exchange->stream.announced, exchange->body_size);
+}
+
 static void complete(struct h2 *h2, struct exchange *exchange)
 {
+    if (is_of_wrong_length(exchange)) {
+        fail_length(h2, exchange);
+        return;
+    }
     exchange->status = exchange->stream.status;
     exchange->minor_version = 20;
     h2_leave(h2, exchange);
@@ -61,6 +82,15 @@ static void give_back(struct h2 *h2, struct exchange *exchange)
 
 /* Heads */
 
+/* The head as it was before, but for the blank line. */
+static void recall(struct exchange *exchange, const struct h2_head *head)
+{
+    buf_append(&exchange->head, head->text.data, head->text.length - 2);
+    exchange->stream.status = head->status;
+    exchange->stream.announced = head->announced;
+    exchange->notes = head->notes;
+}
+
 static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *user_data)
 {
     struct h2 *h2 = user_data;
@@ -77,6 +107,8 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     exchange->head.length = 0;
     exchange->notes = 0;
     h2->reading = exchange;
+    if (h2->recalled)
+        recall(exchange, h2->recalled);
     return 0;
 }
 
@@ -136,7 +168,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     (void)session, (void)frame, (void)flags;
     struct h2 *h2 = user_data;
     struct exchange *exchange = h2->reading;
-    if (!exchange)
+    if (!exchange || h2->recalled)
         return 0;
     if (exchange->head.length + name_length + value_length + 6 > HEAD_MAX) {
         refuse(h2, exchange, ERR_TOO_LARGE, "the head is larger than 256 KiB");
@@ -148,11 +180,6 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     return 0;
 }
 
-static bool has_body(const struct exchange *exchange)
-{
-    return !exchange->request->head && exchange->stream.status != 204 && exchange->stream.status != 304;
-}
-
 /* A head is complete, or a trailer. */
 static void end_head(struct h2 *h2, const nghttp2_frame *frame)
 {
@@ -160,7 +187,7 @@ static void end_head(struct h2 *h2, const nghttp2_frame *frame)
     h2->reading = NULL;
     if (!exchange)
         return;
-    exchange->bytes_received += frame->hd.length + H2_FRAME_HEAD;
+    exchange->bytes_received += (h2->recalled ? h2->recalled->block.length : frame->hd.length) + H2_FRAME_HEAD;
     buf_append(&exchange->head, "\r\n", 2);
     if (exchange->stream.status < 200) {
         exchange->head.length = 0;
@@ -168,6 +195,7 @@ static void end_head(struct h2 *h2, const nghttp2_frame *frame)
         exchange->stream.announced = UINT64_MAX;
         return;
     }
+    h2->headed = exchange;
     uint64_t announced = exchange->stream.announced;
     if (announced == UINT64_MAX || !has_body(exchange))
         return;
@@ -190,6 +218,8 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
     exchange->bytes_received += length;
     if (exchange->body_size > exchange->max_body)
         refuse(h2, exchange, ERR_TOO_LARGE, "the body is larger than allowed");
+    else if (exchange->body_size > exchange->stream.announced)
+        refuse(h2, exchange, ERR_PROTOCOL, "the body is longer than Content-Length says");
     else if (!exchange->discard)
         buf_append(&exchange->body, data, length);
     return 0;
@@ -253,11 +283,10 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 /* Why nghttp2 has reset the stream of its own will. */
 static void fail_protocol(struct h2 *h2, struct exchange *exchange, uint32_t code)
 {
-    uint64_t announced = exchange->stream.announced;
     if (exchange->upload && exchange->upload->why)
         fail(h2, exchange, ERR_CLOSED, "%s", exchange->upload->why);
-    else if (!*h2->wrong && exchange->stream.status >= 200 && announced != UINT64_MAX && announced != exchange->body_size)
-        fail(h2, exchange, ERR_PROTOCOL, "Content-Length says %" PRIu64 " bytes, and %" PRIu64 " came", announced, exchange->body_size);
+    else if (!*h2->wrong && is_of_wrong_length(exchange))
+        fail_length(h2, exchange);
     else
         fail(h2, exchange, ERR_PROTOCOL, "%s%s%s", nghttp2_http2_strerror(code), *h2->wrong ? ": " : "", h2->wrong);
 }
@@ -268,14 +297,16 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t code, void *u
     struct exchange *exchange = nghttp2_session_get_stream_user_data(session, id);
     if (!exchange)
         return 0;
-    if (code == NGHTTP2_NO_ERROR && !exchange->stream.reset)
+    if (code == NGHTTP2_NO_ERROR && !exchange->stream.reset) {
+        h2->closed = id;
         complete(h2, exchange);
-    else if (code == NGHTTP2_REFUSED_STREAM)
+    } else if (code == NGHTTP2_REFUSED_STREAM) {
         give_back(h2, exchange);
-    else if (exchange->stream.reset)
+    } else if (exchange->stream.reset) {
         fail(h2, exchange, ERR_RESET, "stream reset by the server: %" PRIu32 " %s", code, nghttp2_http2_strerror(code));
-    else
+    } else {
         fail_protocol(h2, exchange, code);
+    }
     return 0;
 }
 

@@ -6,8 +6,6 @@
 #include "http/h2_out.h"
 #include "http/h2_server.h"
 
-enum { H2_FRAME_HEAD = 9 }; /* bytes */
-
 struct nghttp2_session;
 struct nghttp2_session_callbacks;
 

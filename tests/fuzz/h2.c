@@ -28,8 +28,8 @@ struct play {
 
 static struct origin origin;
 static struct request requests[2] = {
-    { .method = (char[]){ "GET" }, .path = (char[]){ "/" }, .bytes = (char[]){ "GET / HTTP/1.1\r\nHost: h\r\nA: b\r\n" }, .length = 31, .origin = &origin },
-    { .method = (char[]){ "HEAD" }, .path = (char[]){ "/" }, .bytes = (char[]){ "HEAD / HTTP/1.1\r\nHost: h\r\n" }, .length = 26, .origin = &origin, .head = true },
+    { .references = 1, .method = (char[]){ "GET" }, .path = (char[]){ "/" }, .bytes = (char[]){ "GET / HTTP/1.1\r\nHost: h\r\nA: b\r\n" }, .length = 31, .origin = &origin },
+    { .references = 1, .method = (char[]){ "HEAD" }, .path = (char[]){ "/" }, .bytes = (char[]){ "HEAD / HTTP/1.1\r\nHost: h\r\n" }, .length = 26, .origin = &origin, .head = true },
 };
 
 #define require(condition) ((condition) ? (void)0 : (fprintf(stderr, "line %d: %s\n", __LINE__, #condition), abort()))
@@ -249,6 +249,7 @@ static void end(struct play *play)
         require(play->places[i] == BACK);
     play->codec->ops->free(play->codec);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        require(requests[i].references == 1);
         free(requests[i].fields_h2);
         requests[i].fields_h2 = NULL;
     }

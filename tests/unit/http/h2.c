@@ -139,6 +139,116 @@ static void test_long_head(void **state)
     pair_close(&pair);
 }
 
+/* Few requests, each of them sent many times, with and without something of their own, in any order: the server gets the head that each stands for. */
+static void answer_with_head(struct pair *pair, struct incoming *in)
+{
+    buf_append(&in->text, in->head.data, in->head.length);
+    in->answer = (struct answer){ .status = 200, .content = { in->text.data, in->text.length, in->text.length } };
+    h2_server_answer(pair->server, in);
+}
+
+struct asked {
+    struct request request;
+    char bytes[200], head[200]; /* as it is here, and as the server has it */
+};
+
+static void make_asked(struct asked *asked, int number, const char *method)
+{
+    static const char *const lines[] = { "", "accept: */*\r\n", "x-one: 1\r\nuser-agent: me\r\n", "authorization: secret\r\ncookie: a=b\r\n" };
+    *asked = (struct asked){ .request = { .references = 1, .method = (char *)method, .path = number % 2 ? "/" : "/some/path?x=1", .origin = &pair_origin } };
+    asked->request.head = !strcmp(method, "HEAD");
+    snprintf(asked->bytes, sizeof asked->bytes, "%s / HTTP/1.1\r\nHost: h%d\r\n%s", method, number / 2, lines[number % 4]);
+    snprintf(asked->head, sizeof asked->head, "%s %s HTTP/2\r\nhost: h%d\r\n%s", method, asked->request.path, number / 2, lines[number % 4]);
+    asked->request.bytes = asked->bytes;
+    asked->request.length = strlen(asked->bytes);
+}
+
+static void test_requests_again(void **state)
+{
+    static const char *const methods[] = { "GET", "POST", "PURGE", "HEAD", "DELETE" };
+    struct pair pair = { .on_request = answer_with_head };
+    struct asked asked[10];
+    char expected[16][300];
+    uint64_t seed = 11;
+    for (int i = 0; i < 10; i++)
+        make_asked(&asked[i], i, methods[i % 5]);
+    pair_open(&pair, &H2_SERVER_OPTIONS, 0);
+    play(&pair);
+    for (int round = 0; round < 2000; round++) {
+        int count = 1 + (int)random_below(&seed, 10), kinds = round % 100 < 50 ? 2 : 10;
+        pair.most = random_below(&seed, 3) ? 30000 : 20;
+        for (int i = 0; i < count; i++) {
+            struct asked *one = &asked[random_below(&seed, (uint64_t)kinds)];
+            bool lines = !random_below(&seed, 8), content = !random_below(&seed, 8);
+            exchanges[i] = (struct exchange){ .request = &one->request, .max_body = SIZE_MAX, .lines = lines ? "x-own: 5\r\n" : NULL, .lines_length = lines ? 10 : 0,
+                                              .content = content ? "hi" : NULL, .content_length = content ? 2 : 0, .started = pair.now };
+            link_init(&exchanges[i].link);
+            pair.codec->ops->submit(pair.codec, &exchanges[i]);
+            snprintf(expected[i], sizeof expected[i], "%s%s%s\r\n", one->head, lines ? "x-own: 5\r\n" : "", content ? "content-length: 2\r\n" : "");
+        }
+        int cancelled = random_below(&seed, 5) ? -1 : (int)random_below(&seed, (uint64_t)count);
+        if (cancelled >= 0 && random_below(&seed, 2))
+            move_up(&pair);
+        if (cancelled >= 0 && !exchanges[cancelled].finished)
+            pair.codec->ops->cancel(pair.codec, &exchanges[cancelled]);
+        play(&pair);
+        for (int i = 0; i < count; i++) {
+            struct exchange *exchange = &exchanges[i];
+            if (i != cancelled) {
+                assert_true(is_finished(exchange, 200));
+                assert_int_equal(exchange->written, exchange->length);
+                assert_int_equal(exchange->body.length, exchange->request->head ? 0 : strlen(expected[i]));
+                assert_memory_equal(exchange->body.data ? exchange->body.data : "", expected[i], exchange->body.length);
+            }
+            list_remove(&exchange->link);
+            buf_free(&exchange->head);
+            buf_free(&exchange->body);
+        }
+    }
+    assert_int_equal(h2_of(pair.codec)->encoding, 0);
+    pair_close(&pair);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(asked[i].request.references, 1);
+        free(asked[i].request.fields_h2);
+    }
+}
+
+/* Of few heads each comes many times, in any order, and the table that compresses them changes all the time. */
+static char changing_lines[200];
+
+static void answer_changing(struct pair *pair, struct incoming *in)
+{
+    in->answer = (struct answer){ .status = changing_lines[3] == '2' ? 404 : 200, .lines = changing_lines, .content = { "hello", 5, (uint64_t)(changing_lines[3] - '0') } };
+    h2_server_answer(pair->server, in);
+}
+
+static void test_heads_that_change(void **state)
+{
+    struct pair pair = { .on_request = answer_changing };
+    uint64_t seed = 3, times = 0;
+    pair_open(&pair, &H2_SERVER_OPTIONS, 0);
+    for (int i = 0; i < 3000; i++) {
+        char expected[400];
+        unsigned few = (unsigned)random_below(&seed, 3), many = (unsigned)random_below(&seed, i % 400 < 200 ? 1 : 1000);
+        pair.most = random_below(&seed, 2) ? 40 : 30000;
+        snprintf(changing_lines, sizeof changing_lines, "a: %u\r\nb: %u\r\nset-cookie: %u\r\ndate: %lu\r\n", few, few + 1, many, (unsigned long)(times += !random_below(&seed, 50)));
+        struct exchange *exchange = submit(&pair, 0, NULL, 0);
+        play(&pair);
+        int status = few == 2 ? 404 : 200;
+        assert_true(is_finished(exchange, status));
+        assert_int_equal(exchange->body_size, few);
+        assert_int_equal(exchange->stream.announced, few);
+        assert_int_equal(exchange->notes, NOTE_COOKIE);
+        buf_append(&exchange->head, "", 1);
+        snprintf(expected, sizeof expected, "HTTP/2 %d\r\nserver: luabench\r\n%scontent-length: %u\r\n\r\n", status, changing_lines, few);
+        assert_string_equal(exchange->head.data, expected);
+        buf_free(&exchange->head);
+        buf_free(&exchange->body);
+        list_shift(&pair.finished);
+    }
+    pair_close(&pair);
+}
+
 /* Limits */
 
 static struct incoming *held[MOST_EXCHANGES];
@@ -772,6 +882,8 @@ int main(void)
         cmocka_unit_test(test_ten_megabytes),
         cmocka_unit_test(test_heads),
         cmocka_unit_test(test_long_head),
+        cmocka_unit_test(test_requests_again),
+        cmocka_unit_test(test_heads_that_change),
         cmocka_unit_test_setup(test_stream_limit, reset_held),
         cmocka_unit_test_setup(test_own_stream_limit, reset_held),
         cmocka_unit_test_setup(test_limit_lowered_before_the_write, reset_held),

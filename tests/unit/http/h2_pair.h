@@ -32,7 +32,7 @@ struct pair {
 };
 
 static struct origin pair_origin;
-static struct request pair_request = { .method = "GET", .path = "/", .origin = &pair_origin };
+static struct request pair_request = { .references = 1, .method = "GET", .path = "/", .origin = &pair_origin };
 static struct exchange exchanges[MOST_EXCHANGES];
 
 static inline void pair_open(struct pair *pair, const struct h2_server_options *options, unsigned streams)
