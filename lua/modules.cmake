@@ -18,6 +18,7 @@ set(LUABENCH_LUA_MODULES
   luabench.connection ${CMAKE_CURRENT_LIST_DIR}/luabench/connection.lua
   luabench.cookies ${CMAKE_CURRENT_LIST_DIR}/luabench/cookies.lua
   luabench.css ${CMAKE_CURRENT_LIST_DIR}/luabench/css.lua
+  luabench.debugging ${CMAKE_CURRENT_LIST_DIR}/luabench/debugging.lua
   luabench.dryrun ${CMAKE_CURRENT_LIST_DIR}/luabench/dryrun.lua
   luabench.env ${CMAKE_CURRENT_LIST_DIR}/luabench/env.lua
   luabench.errors ${CMAKE_CURRENT_LIST_DIR}/luabench/errors.lua

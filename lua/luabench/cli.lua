@@ -29,6 +29,7 @@ local READERS = {
   resolve = connection.readers.resolve,
   sni = connection.readers.sni,
   source_address = connection.readers.source_address,
+  hops = function(text) return units.count(text, 0) end,
   rate = units.rate,
   arrivals = load_keys.readers.arrivals,
   warm_up = load_keys.readers.warm_up,

@@ -14,8 +14,8 @@ later.http_keys = set "pipeline"
 later.request_keys = set ""
 later.http_functions = set ""
 later.response_fields = set ""
-later.options = set [[--rounds -F --form --urls --redirects
-  --prometheus --share --debug --lenient]]
+later.options = set [[--rounds -F --form --urls
+  --prometheus --share --lenient]]
 later.outputs = set ".html .csv .ndjson .hgrm .hlog .jtl .junit.xml"
 
 later.TEXT = "is not available in this version yet"

@@ -155,6 +155,7 @@ local function run(argv, role)
   if given.help and (not word or require("luabench.url").looks_like(word)) then return say(require("luabench.help").program()) end
   if not word then errors.usage("%s", NOTHING) end
   require("luabench.stage").role = role
+  if given.debug then require("luabench.debugging").install() end
   local kind, what = dispatch(word)
   local plan = kind == "url" and url_plan(what, given) or script_plan(what, given)
   if plan.action ~= "run" then return plan end
@@ -212,6 +213,7 @@ end
 
 --- After the run, in the control state: report, files, exit status.
 function main.finish(plan, results)
+  if plan.debug then return require("luabench.debugging").finish(results) end
   local status = require("luabench.finish").finish(plan, results)
   return plan.after_report and plan.after_report(results, status) or status
 end

@@ -4,6 +4,7 @@
 -- scenario: target, headers, tags.
 local connection = require "luabench.connection"
 local core = require "luabench.core"
+local debugging = require "luabench.debugging"
 local errors = require "luabench.errors"
 local headers = require "luabench.headers"
 local limits = require "luabench.limits"
@@ -66,6 +67,7 @@ local function override_http(http, given)
   http.timeout = given.timeout or http.timeout
   http.connect_timeout = given.connect_timeout or http.connect_timeout
   http.requests_per_connection = given.requests_per_connection or http.requests_per_connection
+  http.redirects = given.redirects or http.redirects
   if given.no_keepalive then http.keep_alive = false end
   connection.override(http, given)
   http.headers = headers.merge(http.headers, header_options(given))
@@ -90,7 +92,7 @@ end
 
 local function effective(each, given)
   local values = each.values
-  override_load(each, given)
+  if given.debug then debugging.reduce(values) else override_load(each, given) end
   share_connections(each, values, given)
   values.http = values.http or {}
   override_http(values.http, given)
@@ -156,7 +158,7 @@ end
 
 -- What the result file says of the options: those of the command line that were given, and the parameters with their values.
 local REPORTED = { "users", "duration", "iterations", "rate", "arrivals", "ramp_up", "warm_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
-                   "requests_per_connection", "streams", "lenient_http", "method", "http_version", "insecure", "ca", "cert", "key", "sni", "connect_to", "resolve",
+                   "requests_per_connection", "redirects", "streams", "lenient_http", "method", "http_version", "insecure", "ca", "cert", "key", "sni", "connect_to", "resolve",
                    "unix_socket", "source_addresses", "proxy", "ipv4", "ipv6" }
 
 -- What was read of an option as it was given; nil for a list without values.
@@ -175,11 +177,17 @@ local function reported(given, values)
   return result
 end
 
+-- One iteration says nothing about speed: no thresholds, no files.
+local function for_debugging(result)
+  result.debug, result.threads, result.progress, result.thresholds, result.outputs = true, 1, "none", {}, {}
+  return result
+end
+
 --- The plan for `scenarios` ({ name, where, values } as script.scenarios and quick.scenario give them) under the options of the command line.
 function plan.make(scenarios, given)
   check_contradictions(given)
   scenarios = scenario.only(scenarios, given.only and given.only[1] and given.only)
-  check_one_scenario(scenarios, given)
+  if not given.debug then check_one_scenario(scenarios, given) end
   local result = {
     action = "run", scenarios = {}, script_timeout = given.script_timeout or 10, script_memory = given.script_memory, progress = progress_of(given), interval = given.interval or 10,
     args = given.args, latency = given.latency or false, json = given.json or false, report = given.report, color = color_wanted(given),
@@ -191,7 +199,7 @@ function plan.make(scenarios, given)
   result.options.seed = result.seed
   for i, each in ipairs(scenarios) do result.scenarios[i] = effective(each, given) end
   result.threads = given.threads and math.min(given.threads, users_of(result.scenarios)) or nil
-  return result
+  return given.debug and for_debugging(result) or result
 end
 
 --- Makes sure that every output file can be written, before anything is sent. A file that is there already keeps its content until the end of the run.

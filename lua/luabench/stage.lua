@@ -2,6 +2,7 @@
 local stage = {
   loading = true,  -- the script defines things; false once users may run
   role = "control",
+  debug = false,   -- --debug
   folder = nil,    -- the script's folder; nil without a script
 }
 

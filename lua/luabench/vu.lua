@@ -117,7 +117,9 @@ vu.log = {
   info = function(...) say("info", joined(...)) end,
   warn = function(...) say("warn", joined(...)) end,
   error = function(...) say("error", joined(...)) end,
-  debug = function() end, -- heard with --debug alone
+  debug = function(...)
+    if stage.debug then say("debug", joined(...)) end -- heard with --debug alone
+  end,
 }
 
 return vu

@@ -409,6 +409,13 @@ def test_every_user_has_a_jar_of_its_own(luabench, recorder):
     assert sum(request["Cookie"] is None for request in server.requests) == 8
 
 
+def test_a_new_visitor_has_no_cookies(luabench, recorder):
+    server = recorder(reply(200, b"", ("Set-Cookie", "a=1")))
+    script = """scenario "s" { iterations = 3, fresh = true, run = function(user) http.get("/") http.get("/") end }"""
+    luabench.result("--target", server.url, script=script)
+    assert [request["Cookie"] for request in server.requests] == [None, "a=1"] * 3
+
+
 # Redirects ---------------------------------------------------------------------------------------------------------------
 
 
@@ -680,3 +687,100 @@ def test_tags_that_nothing_has(luabench, recorder):
     script = 'thresholds { "http.requests{page=cart}: count > 0" } scenario "s" { iterations = 1, run = function() http.get("/", { tags = { page = "home" } }) end }'
     done = luabench.run("--target", server.url, script=script)
     assert done.returncode == 1 and "pages seen: home" in done.stdout
+
+
+# Several at once ---------------------------------------------------------------------------------------------------------
+
+
+def test_batch(go, recorder, luabench):
+    together = threading.Barrier(3)
+
+    def answer(request):
+        if request.target.startswith("/wait"):
+            together.wait(20)  # none is answered before all three are there
+        return reply(200, request.line.encode(), ("Set-Cookie", "c=" + request.target[1:]))
+
+    server = recorder(answer)
+    server.lock = threading.Semaphore(10)  # answers are made at the same time
+    out = go(server, """
+      local list = http.batch({ "/wait1", { method = "POST", url = "/wait2", json = { 1 } }, { url = "/wait3", name = "own", expect_status = 404 } })
+      for _, res in ipairs(list) do print(res.body, res.ok, res.error) end
+      print(#http.batch({}), #http.batch({ "/a", "/b", "/c" }, { limit = 1 }))
+      print(user.cookies:get("c"))
+    """)
+    assert out == ["GET /wait1\ttrue\tnil", "POST /wait2\ttrue\tnil", "GET /wait3\tfalse\tstatus", "0\t3", "c"]
+    assert [request.target for request in server.requests[3:]] == ["/a", "/b", "/c"]
+    assert counts(luabench) == {"started": 6, "succeeded": 5, "failed": 1}
+
+
+def test_redirects_in_a_batch(go, recorder, luabench):
+    server = recorder(lambda request: to("/b" + request.target[2:]) if request.target.startswith("/a") else reply(200, request.target.encode()))
+    out = go(server, """
+      for _, res in ipairs(http.batch { "/a1", "/a2", "/a3", "/b4" }) do print(res.body, res.redirects) end
+    """, keys="http = { redirects = 2 },")
+    assert out == ["/b1\t1", "/b2\t1", "/b3\t1", "/b4\t0"]
+    assert counts(luabench) == {"started": 4, "succeeded": 4, "redirected": 3}
+
+
+# The command line --------------------------------------------------------------------------------------------------------
+
+
+def test_redirects_of_the_command_line(luabench, recorder):
+    server = recorder({"/a": to("/b"), "/b": reply()})
+    result = luabench.result(server.url + "/a", "-n", 1, "-c", 1, "--redirects", 3)
+    (scenario,) = result["scenarios"].values()
+    assert (scenario["requests"]["redirected"], scenario["status"]) == (1, {"200": 1})
+    script = 'scenario "s" { iterations = 1, http = { redirects = 5 }, run = function() http.get("/a") end }'
+    assert luabench.result("--target", server.url, "--redirects", 0, script=script)["scenarios"]["s"]["status"] == {"302": 1}
+
+
+DEBUGGED = """
+  local p = params { password = { "opensesame", "x", secret = true } }
+  scenario "one" { users = 50, duration = "1m", http = { redirects = 1 }, run = function(user)
+    user.auth = { bearer = "topsecret" }
+    log.debug("begins")
+    local res = http.post("/login", { form = { password = p.password } })
+    check("is there", res.status == 200)
+    check("is empty", res.body == "", "it is not")
+  end }
+  scenario "two" { rate = 100, duration = "1m", run = function() http.get("/none") end }
+"""
+
+
+def debugged_server(recorder):
+    return recorder({"/login": to("/home", 302, ("Set-Cookie", "sid=crumbs; Path=/")), "/home": reply(200, b"hello\x1b[31m\nworld\n")})
+
+
+def test_debug(luabench, recorder):
+    server = debugged_server(recorder)
+    done = luabench.run("--debug", "--target", server.url, script=DEBUGGED)
+    assert done.returncode == 0 and done.stdout == ""
+    assert sorted(server.lines) == ["GET /home", "GET /none", "POST /login"]
+    for text in ["> POST /login\n> Host: ", "> Authorization: Bearer ***\n", "> Content-Length: 19\npassword=***\n", "< HTTP/1.1 302 X  (", "< Set-Cookie: sid=***; Path=/\n",
+                 "> Cookie: sid=***\n", "hello\\x1b[31m\nworld\n", "< HTTP/1.1 404 X  (", "begins\n", 'scenario "one": iteration completed, 1 request\n',
+                 'scenario "two": iteration completed, 1 request\n', "  ✓ is there\n", "  ✗ is empty (it is not)\n"]:
+        assert text in done.stderr, (text, done.stderr)
+    for secret in ["topsecret", "opensesame", "crumbs"]:
+        assert secret not in done.stderr
+
+
+def test_debug_with_secrets(luabench, recorder):
+    done = luabench.run("--debug", "--show-secrets", "--only", "one", "--target", debugged_server(recorder).url, script=DEBUGGED)
+    for text in ["> Authorization: Bearer topsecret\n", "password=opensesame\n", "< Set-Cookie: sid=crumbs; Path=/\n", "> Cookie: sid=crumbs\n"]:
+        assert text in done.stderr
+
+
+def test_debug_writes_no_result(luabench, recorder):
+    (luabench.folder / "result.json").write_text("kept")
+    script = 'scenario "s" { run = function() http.get("/") error("broken") end }'
+    done = luabench.run("--debug", "-o", "result.json", "--threshold", "http.latency: max < 1us", "--target", recorder().url, script=script)
+    assert done.returncode == 1
+    assert (luabench.folder / "result.json").read_text() == "kept"
+    assert 'scenario "s": script.lua:1: broken' in done.stderr and 'scenario "s": iteration failed, 1 request' in done.stderr
+
+
+def test_debug_of_a_url(luabench, recorder):
+    server = recorder(reply(200, b"hello"))
+    done = luabench.run("--debug", "-X", "PUT", "-b", "body", "-c", 100, "-d", "10s", server.url.replace("//", "//me:password@") + "/x?y")
+    assert done.returncode == 0 and server.lines == ["PUT /x?y"]
+    assert "> PUT /x?y\n" in done.stderr and "> Content-Length: 4\nbody\n" in done.stderr and "//me:***@" in done.stderr and "password" not in done.stderr
