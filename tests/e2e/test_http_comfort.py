@@ -784,3 +784,75 @@ def test_debug_of_a_url(luabench, recorder):
     done = luabench.run("--debug", "-X", "PUT", "-b", "body", "-c", 100, "-d", "10s", server.url.replace("//", "//me:password@") + "/x?y")
     assert done.returncode == 0 and server.lines == ["PUT /x?y"]
     assert "> PUT /x?y\n" in done.stderr and "> Content-Length: 4\nbody\n" in done.stderr and "//me:***@" in done.stderr and "password" not in done.stderr
+
+
+# Over HTTP/2 -------------------------------------------------------------------------------------------------------------
+
+H2_SERVER = """
+  const { createHash } = require("crypto"), { gzipSync } = require("zlib");
+  const server = require("http2").createServer();
+  server.on("stream", (stream, headers) => {
+    const hash = createHash("sha256");
+    let size = 0;
+    stream.on("data", data => { size += data.length; hash.update(data); });
+    stream.on("error", () => {});
+    stream.on("end", () => {
+      const path = headers[":path"];
+      if (path == "/login") stream.respond({ ":status": 302, location: "/see", "set-cookie": ["a=1; Path=/", "b=2; Path=/x"] }, { endStream: true });
+      else if (path == "/gzip") { stream.respond({ ":status": 200, "content-encoding": "gzip" }); stream.end(gzipSync("hello")); }
+      else if (path == "/bad") { stream.respond({ ":status": 200, "content-encoding": "gzip" }); stream.end("hello"); }
+      else { stream.respond({ ":status": 200 }); stream.end([headers[":method"], size, hash.digest("hex"), headers["content-type"], headers.cookie, headers.authorization].join("|")); }
+    });
+  });
+  server.listen(0, "127.0.0.1", () => console.log("listening on http://127.0.0.1:" + server.address().port));
+"""
+
+
+def test_all_of_it_over_http2(go, start_server, luabench):
+    server = start_server("node", "-e", H2_SERVER)
+    data = bytes(i * 31 % 253 for i in range(3_000_001))
+    (luabench.folder / "large.bin").write_bytes(data)
+    (luabench.folder / "small.bin").write_bytes(b"small")
+    out = go(server, """
+      print(http.post("/login", { form = { a = 1 }, redirects = 1, auth = { "me", "pw" } }).body)
+      print(http.get("/x/y").body)
+      print(http.get("/gzip").body, http.get("/bad").error)
+      print(http.put("/", { file = "large.bin", cookies = false }).body)
+      print(http.put("/", { file = "small.bin", cookies = false }).body)
+      print(http.post("/", { multipart = { { "f", file = "large.bin" }, { "g", file = "small.bin" } } }).body:match("^POST|(%d+)|"))
+      local list = {}
+      for i = 1, 5 do list[i] = { method = "PUT", url = "/", file = "large.bin", cookies = false } end
+      local answers = http.batch(list)
+      for i = 1, 5 do print(answers[i].body) end
+    """, keys='http = { version = "2" },')
+    empty, large, small = (hashlib.sha256(each).hexdigest() for each in (b"", data, b"small"))
+    assert out[:6] == [f"GET|0|{empty}||a=1|{basic('me', 'pw')}", f"GET|0|{empty}||b=2; a=1|", "hello\tprotocol", f"PUT|3000001|{large}|||", f"PUT|5|{small}|||", out[5]]
+    assert 3_000_005 < int(out[5]) < 3_001_000
+    assert out[6:] == [f"PUT|3000001|{large}|||"] * 5
+    assert figures(luabench)["bytes"]["sent"] > 7 * 3_000_000
+
+
+def test_a_file_that_becomes_shorter(luabench, recorder):
+    """The server reads a part and stops, so that the file can be cut before its rest is read."""
+    path = luabench.folder / "shrinks.bin"
+    path.write_bytes(b"x" * 30_000_000)
+    began, cut = threading.Event(), threading.Event()
+
+    class Slow(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.recv(1000)
+            began.set()
+            cut.wait(20)
+            while self.request.recv(1 << 20):
+                pass
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Slow) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        script = 'scenario "s" { iterations = 1, run = function() local res = http.post("/", { file = "shrinks.bin" }) print(res.error, res.error_text) end }'
+        process = luabench.start("--target", f"http://127.0.0.1:{server.server_address[1]}", "--quiet", script=script)
+        assert began.wait(20)
+        os.truncate(path, 100)
+        cut.set()
+        _, stderr = process.communicate(timeout=30)
+        server.shutdown()
+    assert "closed    the connection was closed before the response was complete: a file became shorter while it was sent" in stderr
