@@ -70,7 +70,9 @@ local function override_http(http, given)
   http.redirects = given.redirects or http.redirects
   if given.no_keepalive then http.keep_alive = false end
   connection.override(http, given)
-  http.headers = headers.merge(http.headers, header_options(given))
+  local of_command_line = header_options(given)
+  if of_command_line.authorization ~= nil then http.auth = nil end
+  http.headers = headers.merge(http.headers, of_command_line)
 end
 
 local function http_of(values, given, target)

@@ -83,6 +83,7 @@ local function check_whole(each)
   local values = each.values
   local function wrong(...) errors.usage("%s: scenario \"%s\": %s", each.where, each.name, string.format(...)) end
   if not values.run then wrong("`run` is missing: what is one iteration? write run = function() ... end") end
+  if values.http.auth and values.http.headers and values.http.headers.authorization then wrong("http: `auth` and the header Authorization: use one") end
   local why = load_keys.wrong(values)
   if why then wrong("%s", why) end
 end

@@ -266,6 +266,22 @@ def test_credentials_in_urls(go, recorder):
     assert [request.target for request in server.requests] == ["/a", "/a", "/b"]
 
 
+def test_a_header_of_the_command_line_beats_the_scripts_credentials(go, recorder):
+    server = recorder()
+    go(server, 'http.get("/")', keys='http = { auth = { "me", "secret" } },', args=("-H", "authorization: own"))
+    assert server.requests[0]["Authorization"] == "own"
+
+
+def test_two_ways_to_say_who_asks(go, recorder):
+    server = recorder()
+    out = go(server, """
+      print(select(2, pcall(http.get, "/", { auth = { "a", "b" }, headers = { AUTHORIZATION = "c" } })))
+      user.headers, user.auth = { Authorization = "c" }, { "a", "b" }
+      print(select(2, pcall(http.get, "/")))
+    """)
+    assert [line.split(": ", 1)[-1] for line in out] == ["`auth` and the header Authorization: use one", "user.auth and the header Authorization in user.headers: use one"]
+
+
 def test_headers_of_the_user(go, recorder):
     server = recorder()
     go(server, """

@@ -4,23 +4,7 @@ local core = stub.install()
 local auth = require "luabench.auth"
 local md5 = require "luabench.md5"
 
--- RFC 4648, for what the core does.
-local function base64(text)
-  local alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-  return (text:gsub(".?.?.?", function(three)
-    if three == "" then return "" end
-    local a, b, c = three:byte(1, 3)
-    local n = a * 65536 + (b or 0) * 256 + (c or 0)
-    local out = ""
-    for i = 3, 0, -1 do
-      local digit = math.floor(n / 64 ^ i) % 64
-      out = out .. ((i > 3 - #three - 1) and alphabet:sub(digit + 1, digit + 1) or "=")
-    end
-    return out
-  end))
-end
-
-core.base64 = base64
+local base64 = core.base64
 core.sha256 = function(text)
   local path = stub.file(text)
   local pipe = assert(io.popen("sha256sum " .. path))

@@ -3,6 +3,22 @@ local dkjson = require "dkjson"
 
 local stub = {}
 
+-- RFC 4648.
+local function base64(text)
+  local alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+  return (text:gsub(".?.?.?", function(three)
+    if three == "" then return "" end
+    local a, b, c = three:byte(1, 3)
+    local n = a * 65536 + (b or 0) * 256 + (c or 0)
+    local out = ""
+    for i = 3, 0, -1 do
+      local digit = math.floor(n / 64 ^ i) % 64
+      out = out .. ((i > 3 - #three - 1) and alphabet:sub(digit + 1, digit + 1) or "=")
+    end
+    return out
+  end))
+end
+
 --- Installs a fresh stub as luabench.core, and forgets all modules of luabench so that they load anew on top of it. Returns the core.
 --- core.calls: everything that was called, as { name, arguments ... }; core.answer: what the next sends return.
 function stub.install()
@@ -124,6 +140,7 @@ function stub.install()
   end
   function core.rows_exhausted() return {} end
 
+  core.base64 = base64
   function core.cores() return 2 end
   function core.terminal() return nil end
   function core.write(fd, text)

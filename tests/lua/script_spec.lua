@@ -85,6 +85,7 @@ describe("a script's scenario", function()
     { "{ http = { discard_bodies = {} }, RUN }", "http: `discard_bodies`: must be true or false, not a table" },
     { "{ http = { auth = 'me' }, RUN }", "http: `auth`: must be a table, not \"me\"; write auth = { user, password } or { bearer = token }" },
     { "{ http = { auth = { bearer = '' } }, RUN }", "http: `auth`: the token is empty; was it read from where it should be?" },
+    { "{ http = { auth = { 'a', 'b' }, headers = { authorization = 'c' } }, RUN }", "http: `auth` and the header Authorization: use one" },
     { "{ http = { follow_redirects = true }, RUN }", "here it is called `redirects`" },
     { "{ http = 5, RUN }", "`http` must be a table, not 5" },
     { "{ users = 0, RUN }", "`users`: must be 1 or more, not 0" },

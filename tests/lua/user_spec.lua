@@ -5,7 +5,6 @@ local core, user, site
 
 local function start(http)
   core = stub.install()
-  core.base64 = function(text) return "<" .. text .. ">" end
   site = require "luabench.site"
   require "luabench.user"
   site.configure { { target = "http://h.example/api", http = http } }
