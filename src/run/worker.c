@@ -10,7 +10,7 @@
 #include "script/vu.h"
 
 enum {
-    RESUMES_A_ROUND = 64, /* then the writes go out */
+    RESUMES_A_ROUND = 128, /* of about 64 users, most of whom end an iteration and begin another; then the writes go out */
     PUBLISH_MS = 200,
     MANY_NAMES = 50,     /* totals over so many cost a quarter of a millisecond: they are published once a second */
     PUBLISH_MANY_MS = 1000,
