@@ -121,6 +121,16 @@ static int prepare(lua_State *L)
 
 /* Sending */
 
+/* Where a request of on_start or on_stop is counted: apart, with a tag behind its name. */
+static struct name_metrics *figures_of_phase(struct vu *vu, const struct name_metrics *name)
+{
+    struct buf key = { 0 };
+    buf_printf(&key, "%s\nphase=%s", name->name, vu->phase == PHASE_START ? "on_start" : "on_stop");
+    struct name_metrics *figures = metrics_name(vu->vm->metrics, (size_t)(vu->scenario - vu->vm->scenarios), key.data, key.length);
+    buf_free(&key);
+    return figures;
+}
+
 /* The first request of an iteration of the open model is due when the iteration was, any other one now. */
 static void submit(struct vu *vu, struct exchange *exchange, int64_t now)
 {
@@ -130,8 +140,11 @@ static void submit(struct vu *vu, struct exchange *exchange, int64_t now)
         exchange->intended = vu->intended;
     vu->intended = 0;
     exchange->deadline = ns_after(exchange->intended, exchange->deadline); /* a timeout until now */
+    exchange->figures = exchange->request->metrics;
+    if (vu->phase == PHASE_START || vu->phase == PHASE_STOP)
+        exchange->figures = figures_of_phase(vu, exchange->figures);
     if (!exchange->call || api_call_begin(exchange->call, exchange))
-        name_or_aside(exchange->request->metrics, exchange->intended)->started++;
+        name_or_aside(exchange->figures, exchange->intended)->started++;
     pool_submit(pool, vu->client, exchange);
     if (exchange->deadline <= now)
         pool_cancel(pool, exchange, ERR_TIMEOUT);

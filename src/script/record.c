@@ -96,7 +96,7 @@ static void record_bytes(struct name_metrics *name, const struct exchange *excha
 
 void record_exchange(struct metrics *metrics, const struct exchange *exchange, enum err verdict, const char *text)
 {
-    struct name_metrics *own = exchange->request->metrics, *name = name_or_aside(own, exchange->intended);
+    struct name_metrics *own = exchange->figures, *name = name_or_aside(own, exchange->intended);
     if (name != own && verdict != ERR_INTERRUPTED)
         own->aside = verdict;
     record_bytes(name, exchange);
@@ -117,7 +117,7 @@ void record_exchange(struct metrics *metrics, const struct exchange *exchange, e
 
 void record_step(const struct exchange *exchange, enum step step)
 {
-    struct name_metrics *name = name_or_aside(exchange->request->metrics, exchange->intended);
+    struct name_metrics *name = name_or_aside(exchange->figures, exchange->intended);
     record_bytes(name, exchange);
     if (step == STEP_REDIRECTED)
         name->redirected++;

@@ -872,3 +872,18 @@ def test_a_file_that_becomes_shorter(luabench, recorder):
         _, stderr = process.communicate(timeout=30)
         server.shutdown()
     assert "closed    the connection was closed before the response was complete: a file became shorter while it was sent" in stderr
+
+
+def test_requests_of_on_start_and_on_stop_have_a_phase(luabench, recorder):
+    server = recorder({"/x": reply(), "/moved": to("/x")})
+    script = """
+      thresholds { "http.requests{phase=on_start}: count == 6", "http.requests{phase=on_stop,page=bye}: count == 3", "http.requests{name=GET /x}: count == 12" }
+      scenario "s" { users = 3, iterations_per_user = 2, http = { redirects = 1 },
+        on_start = function() http.get("/x") http.get("/moved") end,
+        run = function() http.get("/x") end,
+        on_stop = function() http.get("/x", { tags = { page = "bye" } }) end,
+      }
+    """
+    (scenario,) = luabench.result("--target", server.url, "-t", 1, script=script)["scenarios"].values()
+    assert {name: each["requests"]["started"] for name, each in scenario["by_name"].items()} == {
+        "GET /x": 6, "GET /x {phase=on_start}": 3, "GET /moved {phase=on_start}": 3, "GET /x {page=bye, phase=on_stop}": 3}
