@@ -15,6 +15,8 @@ set(LUABENCH_LUA_MODULES
   luabench.load ${CMAKE_CURRENT_LIST_DIR}/luabench/load.lua
   luabench.tasks ${CMAKE_CURRENT_LIST_DIR}/luabench/tasks.lua
   luabench.cli ${CMAKE_CURRENT_LIST_DIR}/luabench/cli.lua
+  luabench.compare.statistics ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/statistics.lua
+  luabench.compare.verdict ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/verdict.lua
   luabench.connection ${CMAKE_CURRENT_LIST_DIR}/luabench/connection.lua
   luabench.cookies ${CMAKE_CURRENT_LIST_DIR}/luabench/cookies.lua
   luabench.css ${CMAKE_CURRENT_LIST_DIR}/luabench/css.lua
