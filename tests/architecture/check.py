@@ -14,10 +14,11 @@ MAY_INCLUDE = {
     "net": "base",
     "http": "net base",
     "metrics": "base",
-    "script": "http net metrics base",
-    "run": "script http net metrics base",
+    "target": "base",
+    "script": "http net metrics target base",
+    "run": "script http net metrics target base",
     "serve": "http net base",
-    "main": "run script serve http net metrics base",
+    "main": "run script serve http net metrics target base",
 }
 ONLY_IN = [  # header, files that may include it
     (r"(lua|lauxlib|lualib|luajit)\.h", r"script/.*"),
