@@ -1,4 +1,5 @@
 /* Servers under test: started, watched, measured and ended with everything that they started. The server is this program again, told by its first argument what to do. */
+#define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
