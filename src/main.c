@@ -35,6 +35,16 @@ static bool has_option(char **argv, const char *option)
     return false;
 }
 
+/* A comparison is many runs, one after another. */
+static int run(struct vm *control, int argc, char **argv, struct command *command)
+{
+    int status;
+    do
+        status = runner_run(control, &command->plan, argc, argv);
+    while (vm_continue(control, status, command) && command->action == ACTION_RUN);
+    return command->action == ACTION_EXIT ? command->status : status;
+}
+
 int main(int argc, char **argv)
 {
     struct command command;
@@ -45,7 +55,7 @@ int main(int argc, char **argv)
     runner_loading(LOADING_SECONDS);
     vm_command(control, argc, argv, &command);
     switch (command.action) {
-    case ACTION_RUN: status = runner_run(control, &command.plan, argc, argv); break;
+    case ACTION_RUN: status = run(control, argc, argv, &command); break;
     case ACTION_SERVE:
         runner_loaded();
         status = serve(&command.serve);

@@ -2,6 +2,7 @@
 -- keeps its traceback and is status 70.
 local core = require "luabench.core"
 local errors = require "luabench.errors"
+local stage = require "luabench.stage"
 
 local main = {}
 
@@ -196,8 +197,10 @@ local function on_error(value)
   return debug.traceback(tostring(value), 2)
 end
 
---- What the command line wants: a command (docs/core.md). `role` is "control" or "worker"; the latter prints nothing, and finds its message in `text`.
-function main.command(argv, role)
+--- What the command line wants: a command (docs/core.md). `role` is "control" or "worker"; the latter prints nothing, and finds its message in `text`. `slot` is that of
+--- the plan which a worker carries out, "" when there is only one.
+function main.command(argv, role, slot)
+  stage.slot = slot or ""
   local ok, result = xpcall(function() return choose(argv, role) end, on_error)
   if ok then return result end
   local usage = errors.is_usage(result)
@@ -209,6 +212,11 @@ end
 --- In the control state, when the workers' states are there and at rest: 0, or the exit status when the run is not to begin.
 function main.prepare(plan)
   return plan.prepare and plan.prepare() or 0
+end
+
+--- After a run that ended with `status`, in the control state: the next command when this one is not the last, or nil.
+function main.continue(plan, status)
+  return plan.continue and plan.continue(status)
 end
 
 --- After the run, in the control state: report, files, exit status.

@@ -3,6 +3,7 @@ local stage = {
   loading = true,  -- the script defines things; false once users may run
   role = "control",
   debug = false,   -- --debug
+  slot = "",       -- which of several runs of the command line this is, in a comparison
   folder = nil,    -- the script's folder; nil without a script
 }
 

@@ -22,6 +22,7 @@
 #include "run/worker.h"
 #include "script/results.h"
 #include "script/vu.h"
+#include "target/target.h"
 
 enum {
     TICK_MS = 50,
@@ -50,7 +51,7 @@ struct runner {
     int signals; /* signalfd */
     struct progress_state progress;
     struct judge judge;
-    bool interrupted, stopping;
+    bool interrupted, stopping, server_ended;
     bool loaded;        /* the load has begun */
     int64_t ordered_at; /* ns: when the workers were told to interrupt everything; 0: not */
     struct stuck stuck;
@@ -216,6 +217,7 @@ static void read_signals(struct runner *runner)
     while (read(runner->signals, &info, sizeof info) == sizeof info) {
         if (runner->interrupted) {
             static const char text[] = "\nluabench: interrupted again: ended at once, without results\n";
+            targets_kill();
             if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
                 _exit(EXIT_INTERRUPTED);
             _exit(EXIT_INTERRUPTED);
@@ -230,6 +232,16 @@ static void check_stop_run(struct runner *runner)
     for (unsigned i = 0; i < runner->worker_count; i++)
         if (atomic_load(&runner->workers[i].stop_run) && !runner->ordered_at)
             interrupt(runner);
+}
+
+/* A server under test that is gone has nothing more to answer. */
+static void check_servers(struct runner *runner)
+{
+    targets_tick();
+    if (targets_ended() && !runner->ordered_at) {
+        runner->server_ended = true;
+        interrupt(runner);
+    }
 }
 
 /* "waiting up to 30 s for 41 users; Ctrl-C ends now", once, when the time is over. */
@@ -296,6 +308,7 @@ static void watch_stage(struct runner *runner)
         wait_for_event(runner, TICK_MS);
         read_signals(runner);
         check_stop_run(runner);
+        check_servers(runner);
         check_heartbeats(runner);
         progress_tick(&runner->progress, runner->stopping);
         if (runner->loaded)
@@ -436,7 +449,7 @@ static int report(struct runner *runner)
     struct metrics *all = &runner->workers[0].metrics;
     char unbalanced[300];
     struct results results = {
-        .started_at = runner->started_at, .duration = measured_time(runner), .interrupted = runner->interrupted, .plan = runner->plan,
+        .started_at = runner->started_at, .duration = measured_time(runner), .interrupted = runner->interrupted, .server_ended = runner->server_ended, .plan = runner->plan,
         .metrics = all, .durations = runner->workers[0].durations, .series = runner->progress.series, .series_count = runner->progress.series_count,
         .threads = runner->worker_count, .setup_failed = runner->run.once.scenario, .setup_failure = runner->run.once.failure,
     };
@@ -460,6 +473,7 @@ static void end_if_stuck(struct runner *runner, int status)
 {
     if (!runner->has_stuck)
         return;
+    targets_kill();
     fflush(NULL);
     _exit(status);
 }

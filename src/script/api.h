@@ -30,6 +30,7 @@ void api_system_open(lua_State *L);
 void api_task_open(lua_State *L);
 void api_text_open(lua_State *L);
 void api_threads_open(lua_State *L);
+void api_target_open(lua_State *L);
 void api_upload_open(lua_State *L);
 void api_url_open(lua_State *L);
 

@@ -119,6 +119,7 @@ static const char *read_plan(lua_State *L, struct plan *plan)
     plan->script_timeout = field_duration(L, "script_timeout", 10 * NS_PER_SECOND);
     plan->interval = field_duration(L, "interval", 10 * NS_PER_SECOND);
     plan->progress = read_progress(L);
+    plan->slot = field_text(L, "slot", "");
     lua_getfield(L, -1, "scenarios");
     const char *wrong = lua_istable(L, -1) ? read_scenarios(L, plan) : "there is no list of scenarios";
     lua_pop(L, 1);
@@ -174,6 +175,7 @@ void command_free(struct command *command)
         http_plan_free(&command->plan.scenarios[i].http);
     }
     free(command->plan.scenarios);
+    free(command->plan.slot);
     serve_plan_free(&command->serve);
     *command = (struct command){ 0 };
 }

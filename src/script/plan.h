@@ -52,6 +52,7 @@ struct plan {
     int64_t script_timeout; /* ns */
     int64_t interval;       /* ns between progress lines */
     enum progress progress;
+    char *slot;             /* which of several runs of one command line this is, in Lua's words, for the workers' states; "": it is the only one */
     struct scenario_plan *scenarios;
     size_t scenario_count;
 };

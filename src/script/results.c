@@ -432,6 +432,7 @@ void results_push(lua_State *L, const struct results *results)
     set_count(L, "started", (uint64_t)results->started_at);
     set_number(L, "duration", ns_to_seconds(results->duration));
     set_bool(L, "interrupted", results->interrupted);
+    set_bool(L, "server_ended", results->server_ended);
     set_text(L, "stopped", results->stopped);
     set_text(L, "unbalanced", results->unbalanced);
     if (results->setup_failed)

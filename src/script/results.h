@@ -25,6 +25,7 @@ struct stuck {
 struct results {
     int64_t started_at; /* s since 1970 */
     int64_t duration;   /* ns; warm-ups left out */
+    bool server_ended; /* a server that luabench started has ended by itself */
     bool interrupted;   /* by a signal */
     const char *stopped; /* stop_run's text, or NULL */
     const struct stuck *stuck; /* or NULL */

@@ -147,6 +147,18 @@ void vm_free(struct vm *vm)
 
 /* The command */
 
+/* Reads the command on top of the stack, and keeps it. */
+static void take_command(struct vm *vm, struct command *command)
+{
+    const char *wrong = command_read(vm->L, command);
+    if (wrong) {
+        fprintf(stderr, "luabench: internal error: luabench.main: %s\n", wrong);
+        command_free(command);
+        command->status = EXIT_BUG;
+    }
+    vm->command = luaL_ref(vm->L, LUA_REGISTRYINDEX);
+}
+
 void vm_command(struct vm *vm, int argc, char **argv, struct command *command)
 {
     lua_State *L = vm->L;
@@ -161,17 +173,31 @@ void vm_command(struct vm *vm, int argc, char **argv, struct command *command)
         lua_rawseti(L, -2, i);
     }
     lua_pushstring(L, vm->role == VM_CONTROL ? "control" : "worker");
-    if (!call(L, 2, 1)) {
+    lua_pushstring(L, vm->slot ? vm->slot : "");
+    if (!call(L, 3, 1)) {
         report_bug(L);
         return;
     }
-    const char *wrong = command_read(L, command);
-    if (wrong) {
-        fprintf(stderr, "luabench: internal error: luabench.main: %s\n", wrong);
-        command_free(command);
-        command->status = EXIT_BUG;
+    take_command(vm, command);
+}
+
+bool vm_continue(struct vm *vm, int status, struct command *command)
+{
+    lua_State *L = vm->L;
+    if (!push_function(L, "luabench.main", "continue"))
+        return report_bug(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, vm->command);
+    lua_pushinteger(L, status);
+    if (!call(L, 2, 1))
+        return report_bug(L);
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        return false;
     }
-    vm->command = luaL_ref(L, LUA_REGISTRYINDEX);
+    command_free(command);
+    luaL_unref(L, LUA_REGISTRYINDEX, vm->command);
+    take_command(vm, command);
+    return true;
 }
 
 /* The reference of a function in the table on top of the stack; LUA_NOREF when it is none. */

@@ -50,6 +50,7 @@ struct vm_scenario {
 struct vm {
     struct lua_State *L;
     enum vm_role role;
+    const char *slot; /* worker state: of the plan, see there; NULL: "" */
     int command; /* reference of the table that luabench.main's `command` returned */
     struct memory memory;
     struct rng random; /* for what a script draws while it is loaded */
@@ -106,6 +107,8 @@ void vm_free(struct vm *vm);
 /* Runs the command line in the state (loads the script, too). What it asks for is in `command`, which the caller releases with command_free. A bug in our own Lua code
  * becomes ACTION_EXIT with status 70, its traceback printed. */
 void vm_command(struct vm *vm, int argc, char **argv, struct command *command);
+/* After a run that ended with `status`, in the control state: true when the command goes on, with another run or the end in `command`, which is replaced. */
+bool vm_continue(struct vm *vm, int status, struct command *command);
 
 /* Worker states: gives the state what its users need. `plan` and `metrics` must outlive it. False when the script defined something else here than in the
  * control state. */
