@@ -15,8 +15,18 @@ set(LUABENCH_LUA_MODULES
   luabench.load ${CMAKE_CURRENT_LIST_DIR}/luabench/load.lua
   luabench.tasks ${CMAKE_CURRENT_LIST_DIR}/luabench/tasks.lua
   luabench.cli ${CMAKE_CURRENT_LIST_DIR}/luabench/cli.lua
+  luabench.compare ${CMAKE_CURRENT_LIST_DIR}/luabench/compare.lua
+  luabench.compare.conductor ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/conductor.lua
+  luabench.compare.document ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/document.lua
+  luabench.compare.figures ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/figures.lua
+  luabench.compare.judge ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/judge.lua
+  luabench.compare.report ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/report.lua
+  luabench.compare.servers ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/servers.lua
+  luabench.compare.slots ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/slots.lua
   luabench.compare.statistics ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/statistics.lua
+  luabench.compare.targets ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/targets.lua
   luabench.compare.verdict ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/verdict.lua
+  luabench.compare.words ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/words.lua
   luabench.connection ${CMAKE_CURRENT_LIST_DIR}/luabench/connection.lua
   luabench.cookies ${CMAKE_CURRENT_LIST_DIR}/luabench/cookies.lua
   luabench.css ${CMAKE_CURRENT_LIST_DIR}/luabench/css.lua
@@ -42,6 +52,7 @@ set(LUABENCH_LUA_MODULES
   luabench.main ${CMAKE_CURRENT_LIST_DIR}/luabench/main.lua
   luabench.md5 ${CMAKE_CURRENT_LIST_DIR}/luabench/md5.lua
   luabench.manual ${CMAKE_CURRENT_LIST_DIR}/luabench/manual.lua
+  luabench.manual.compare ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/compare.lua
   luabench.manual.globals ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/globals.lua
   luabench.manual.http ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/http.lua
   luabench.manual.lua ${CMAKE_CURRENT_LIST_DIR}/luabench/manual/lua.lua

@@ -31,6 +31,12 @@ function scenario(name, keys) end
 ---@param keys luabench.Scenario
 function defaults(keys) end
 
+---Compares servers in rounds: `compare "name" { targets = ..., cases = ..., rounds = 10 }`, with the keys of a scenario for all cases or for one. Commands need `--allow-run`.
+---@param name string
+---@param keys? luabench.Comparison
+---@return any
+function compare(name, keys) end
+
 ---Declares parameters with their defaults and help texts; returns their values. `-p NAME=VALUE` sets them, typed by the default; `--help` after the script lists them. With `secret = true` the value is shown as *** everywhere.
 ---@param specs table
 ---@return table
@@ -178,6 +184,30 @@ local Scenario = {}
 ---@field source_addresses? string|table Local addresses to come from, in turn.
 ---@field proxy? string The HTTP proxy to send through.
 local HttpOptions = {}
+
+
+---@class luabench.Comparison
+---@field targets? luabench.Target[] The servers that are compared, at least two.
+---@field cases? table[] What each of them is put through: `name`, and keys of a scenario. A case by `iterations` is measured whole, after a thrown-away warm-up (`warm_up`, 2s unless given); one by `duration` drops its own first `warm_up`.
+---@field rounds? integer How often every slot is run, in an order that changes from round to round. 6 are the least for one comparison, 7 for two or three.
+---@field baseline? string The target that the others are judged against; the first one unless given.
+---@field pairs? string "all": a verdict for every pair.
+local Comparison = {}
+
+
+---@class luabench.Target
+---@field name? string What it is called in the report.
+---@field url? string Where it listens; the base of the requests.
+---@field command? string[] The program that starts it, and its arguments; no shell reads them. Needs `--allow-run`. It is stopped after its turn, with everything that it started. Without a command it is only driven.
+---@field env? table<string, string|number> Environment variables for the command.
+---@field cwd? string The folder in which the command runs; the script's unless given.
+---@field ready? string The path that must answer, three times in a row with a status below 500, before it is measured.
+---@field ready_timeout? luabench.Duration How long it may take until then.
+---@field stop_timeout? luabench.Duration How long it may take to end before it is killed.
+---@field restart? boolean Started at its turn in each round and stopped after it, so that one server runs at a time; false: started once.
+---@field pid? integer A process that luabench did not start: its CPU and memory are watched.
+---@field port? integer The same, by the port on which it listens.
+local Target = {}
 
 
 ---Sends GET and waits for the whole answer.

@@ -8,13 +8,13 @@ local function set(names)
   return result
 end
 
-later.globals = set "compare"
+later.globals = set ""
 later.scenario_keys = set ""
 later.http_keys = set "pipeline"
 later.request_keys = set ""
 later.http_functions = set ""
 later.response_fields = set ""
-later.options = set [[--rounds -F --form --urls
+later.options = set [[-F --form --urls
   --prometheus --share --lenient]]
 later.outputs = set ".html .csv .ndjson .hgrm .hlog .jtl .junit.xml"
 

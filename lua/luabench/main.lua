@@ -98,12 +98,37 @@ local function configure_script(path, given)
   core.random_seed(given.seed or 0)
 end
 
+-- What a comparison takes its numbers from is in the script: the options of the command line would change all cases alike.
+local function check_comparison(given)
+  for _, row in ipairs(require("luabench.load").OPTIONS) do
+    if given[row[1]] ~= nil then errors.usage("%s would change all cases of the comparison alike: let the script have a parameter for it (params, -p)", row[2]) end
+  end
+  if given.target then errors.usage("--target is for a scenario; a comparison has targets of its own") end
+  if given.debug then errors.usage("--debug shows one iteration of a scenario, and this script compares") end
+  if given.only and given.only[1] then errors.usage("--only chooses a scenario, and this script compares") end
+end
+
+local function comparison_plan(path, given)
+  local compare, scenario = require "luabench.compare", require "luabench.scenario"
+  check_comparison(given)
+  if scenario.any() then errors.usage("%s: a comparison and a scenario cannot be in one script: what runs beside a comparison would disturb it", path) end
+  require("luabench.params").check_given(path)
+  local comparisons = compare.finish(given.rounds)
+  if given.dry_run then return say(require("luabench.compare.words").dry_run(comparisons)) end
+  local conductor = require "luabench.compare.conductor"
+  local plan = stage.role == "control" and conductor.begin(comparisons, given, path) or conductor.slot(comparisons, given, stage.slot)
+  plan.script = path
+  return plan
+end
+
 local function script_plan(path, given)
   local script = require "luabench.script"
   check_script_words(given)
   configure_script(path, given)
   script.load(path, given.args, given.script_memory)
   if given.help then return say(require("luabench.help").script(path)) end
+  if require("luabench.compare").defined() then return comparison_plan(path, given) end
+  if given.rounds then errors.usage("--rounds is for comparisons, and %s has none", path) end
   local plan = require("luabench.plan").make(script.scenarios(path), given)
   plan.script = path
   return plan
@@ -221,6 +246,7 @@ end
 
 --- After the run, in the control state: report, files, exit status.
 function main.finish(plan, results)
+  if plan.take then return plan.take(results) end
   if plan.debug then return require("luabench.debugging").finish(results) end
   local status = require("luabench.finish").finish(plan, results)
   return plan.after_report and plan.after_report(results, status) or status

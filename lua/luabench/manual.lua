@@ -6,7 +6,7 @@
 -- Then run tools/manual.lua.
 local manual = {}
 
-local FILES = { "globals", "scenario", "http", "objects", "modules" }
+local FILES = { "globals", "scenario", "compare", "http", "objects", "modules" }
 
 -- The end of the part that begins at `i`: before the first of `stops` outside of all brackets.
 local function part_end(text, i, stops)
@@ -78,7 +78,7 @@ end
 --- The example of an entry as a whole script.
 function manual.script(entry)
   local example = entry.example
-  if example:find('scenario "', 1, true) then return example .. "\n" end
+  if example:find('scenario "', 1, true) or example:find('compare "', 1, true) then return example .. "\n" end
   if is_key(entry) then
     local run = example:find("^run = ") and "" or '\n  run = function() http.get("/hello") end,'
     return ('scenario "example" {\n  %s,%s\n}\n'):format(example, run)
@@ -197,7 +197,7 @@ end
 -- Annotations for editors -------------------------------------------------------------------------------------------------
 
 local PREFIX = "luabench."
-local CLASSES = { "Scenario", "HttpOptions", "RequestOptions", "Request", "Response", "User", "Task", "Rows", "Metric", "Cookies", "Duration" }
+local CLASSES = { "Scenario", "HttpOptions", "RequestOptions", "Request", "Response", "User", "Task", "Rows", "Metric", "Comparison", "Target", "Cookies", "Duration" }
 
 -- A type with the names of our classes made unique.
 local function full_type(kind)

@@ -2,6 +2,7 @@
 -- so that users share nothing by accident. Nothing of the list, nor any field of it, can be assigned. The names in the script's text are checked
 -- before it runs, so that its environment can be a plain table, which is read fast; what is made up while it runs (_G[name], load) is checked then.
 local errors = require "luabench.errors"
+local compare = require "luabench.compare"
 local globals_of = require "luabench.globals"
 local env_values = require "luabench.env"
 local file = require "luabench.file"
@@ -79,7 +80,7 @@ end
 local function luabench_globals()
   return {
     thresholds = limits.declare, report = report_hook.declare, metric = read_only("metric", copy(metric, "counter gauge rate trend")),
-    scenario = scenario.define, defaults = scenario.defaults, params = params.declare,
+    scenario = scenario.define, compare = compare.define, defaults = scenario.defaults, params = params.declare,
     http = read_only("http", copy(http, "get head post put patch delete options request batch"), later.http_functions),
     json = read_only("json", copy(json)),
     log = read_only("log", copy(vu.log)),

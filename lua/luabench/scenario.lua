@@ -70,8 +70,8 @@ local function merged_http(under, over)
   return http
 end
 
-local function with_defaults(values)
-  local under = defaults and defaults.values or {}
+--- The values of a scenario with those in `under` where it has none of its own.
+function scenario.merged(under, values)
   local result = load_keys.compatible(under, values)
   for key, value in pairs(values) do result[key] = value end
   result.http = merged_http(under.http, values.http)
@@ -79,13 +79,26 @@ local function with_defaults(values)
   return result
 end
 
+--- The same with what `defaults` says.
+function scenario.with_defaults(values)
+  return scenario.merged(defaults and defaults.values or {}, values)
+end
+
+--- What is missing from the values of a scenario, or does not go together, in words; nil when they are whole.
+function scenario.incomplete(values)
+  if not values.run then return "`run` is missing: what is one iteration? write run = function() ... end" end
+  if values.http.auth and values.http.headers and values.http.headers.authorization then return "http: `auth` and the header Authorization: use one" end
+  return load_keys.wrong(values)
+end
+
 local function check_whole(each)
-  local values = each.values
-  local function wrong(...) errors.usage("%s: scenario \"%s\": %s", each.where, each.name, string.format(...)) end
-  if not values.run then wrong("`run` is missing: what is one iteration? write run = function() ... end") end
-  if values.http.auth and values.http.headers and values.http.headers.authorization then wrong("http: `auth` and the header Authorization: use one") end
-  local why = load_keys.wrong(values)
-  if why then wrong("%s", why) end
+  local why = scenario.incomplete(each.values)
+  if why then errors.usage("%s: scenario \"%s\": %s", each.where, each.name, why) end
+end
+
+--- True when one was defined.
+function scenario.any()
+  return pending ~= nil or #list > 0
 end
 
 --- After the script is loaded: its scenarios with the defaults merged in, { name, where, values }. Ends the command when something is missing.
@@ -93,7 +106,7 @@ function scenario.finish(script)
   check_pending()
   if #list == 0 then errors.usage("%s defines no scenario. The smallest script:\n\n%s", script, errors.SMALLEST) end
   for _, each in ipairs(list) do
-    each.values = with_defaults(each.values)
+    each.values = scenario.with_defaults(each.values)
     check_whole(each)
   end
   return list

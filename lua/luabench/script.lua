@@ -1,4 +1,5 @@
 -- Loads a script: as text, in its environment, and collects what it defines. Every way in which that fails is a message and exit status 2.
+local compare = require "luabench.compare"
 local core = require "luabench.core"
 local errors = require "luabench.errors"
 local file = require "luabench.file"
@@ -63,6 +64,7 @@ function script.load(path, args, memory)
   provided = sandbox.modules(env, buffer)
   libraries.seal()
   scenario.reset()
+  compare.reset()
   file.reset()
   limits.reset()
   metric.reset()

@@ -169,7 +169,7 @@ describe("wrong options", function()
     { { "-d", "http://x" }, "a URL stands alone" }, { { "-n", "POST" }, "a method is -X" }, { { "-d", "X-A: b" }, "a header is -H" }, { { "-d", "a=b" }, "a parameter of the script is -p" },
     { { "-c", "0" }, '-c: must be 1 or more, not "0"' }, { { "-c", "-5" }, "must be 1 or more" }, { { "-d", "-5s" }, "must be 0 or more" }, { { "-d0" }, "must be more than 0" },
     { { "-n", "1.5" }, "not a whole number" }, { { "-c", "1e400" }, "not a usable number" }, { { "-d", "nan" }, "is not a duration" }, { { "-d", "inf" }, "is not a duration" },
-    { { "--duraton", "5" }, "unknown option --duraton; did you mean --duration?" }, { { "-Z" }, "unknown option -Z" }, { { "--rounds", "5" }, "--rounds is not available in this version yet" },
+    { { "--duraton", "5" }, "unknown option --duraton; did you mean --duration?" }, { { "-Z" }, "unknown option -Z" }, { { "--rounds", "5" }, "--rounds is for comparisons, and" },
     { { "-F", "a=b" }, "-F is not available in this version yet" }, { { "-c" }, "-c needs a value: -c 50" }, { { "--quiet=1" }, "--quiet takes no value" },
     { { "-c", "5", "--users", "6" }, "-c is given twice" }, { { "-H", "foo" }, "write 'Name: value'" }, { { "-H", "A B: c" }, "is no header" },
     { { "-o", "x.txt" }, "the ending says the format; known: FILE.json" }, { { "-o", "x.html" }, ".html is not available in this version yet" }, { { "-o", "-" }, "--json" },

@@ -7,6 +7,7 @@ local verdict = {}
 local format, log = string.format, math.log
 
 local SIGNIFICANT = 0.05
+local MANY = 100 -- rounds
 
 --- The figures that targets are compared by: what it is called, whether more is better, and the relative difference that does not matter.
 verdict.METRICS = {
@@ -58,7 +59,8 @@ end
 local function advice(metric, result)
   if result.high == math.huge or result.low == 0 then return "" end
   local needed = statistics.blocks_needed(result, metric.margin)
-  local more = needed > result.blocks and format("; about %d rounds would settle %g%%", needed, metric.margin * 100) or ""
+  local rounds = needed > MANY and format("it would take more than %d rounds", MANY) or format("about %d rounds would do", needed)
+  local more = needed > result.blocks and format("; %s to settle %g%%", rounds, metric.margin * 100) or ""
   return format("; a difference of %.1f%% would have shown%s", result.least * 100, more)
 end
 

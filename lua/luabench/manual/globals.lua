@@ -6,6 +6,12 @@ return { title = "Globals", name = "globals", text = "Functions that every scrip
     [[defaults { iterations = 1, http = { timeout = "5s" } }
 scenario "a" { run = function() http.get("/hello") end }
 scenario "b" { run = function() http.get("/hello") end }]] },
+  { "compare(name: string, keys?: Comparison): any", [[Compares servers in rounds: `compare "name" { targets = ..., cases = ..., rounds = 10 }`, with the keys of a scenario for all cases or for one. Commands need `--allow-run`.]],
+    [[compare "two servers" {
+  targets = { { name = "a", url = "http://127.0.0.1:3001" }, { name = "b", url = "http://127.0.0.1:3002" } },
+  cases = { { name = "10 users", users = 10, iterations = 10000 }, { name = "100 a second", rate = 100, duration = "20s" } },
+  run = function() check("is 200", http.get("/").status == 200) end,
+}]] },
   { "params(specs: table): table", [[Declares parameters with their defaults and help texts; returns their values. `-p NAME=VALUE` sets them, typed by the default; `--help` after the script lists them. With `secret = true` the value is shown as *** everywhere.]],
     [[local p = params { page = { "/hello", "the page to ask for" }, mode = { "fast", "how", choices = { "fast", "slow" } } }
 scenario "s" { iterations = 1, run = function() http.get(p.page) end }]] },

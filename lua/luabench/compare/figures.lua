@@ -1,0 +1,146 @@
+-- What a slot has measured, taken out of the results of its run (which end with it), and what the slots of a target come to together.
+local core = require "luabench.core"
+
+local figures = {}
+
+local POINTS = 40 -- of a server's CPU and memory over time that are kept of a slot
+local max = math.max
+
+-- Servers ---------------------------------------------------------------------------------------------------------------
+
+-- CPU seconds used until `time`, between two samples.
+local function cpu_at(samples, time)
+  local before = samples[1]
+  for _, sample in ipairs(samples) do
+    if sample.time >= time then
+      local span = sample.time - before.time
+      return span > 0 and before.cpu + (sample.cpu - before.cpu) * (time - before.time) / span or sample.cpu
+    end
+    before = sample
+  end
+  return before.cpu
+end
+
+local function memory_of(samples, start)
+  local sum, count, highest = 0, 0, 0
+  for _, sample in ipairs(samples) do
+    if sample.time >= start then
+      sum, count, highest = sum + sample.memory, count + 1, max(highest, sample.memory)
+    end
+  end
+  return highest, count > 0 and sum / count or highest
+end
+
+-- { time from the start, share of one core, bytes } at a few points.
+local function series_of(samples, start, duration)
+  local points, step = {}, max(duration / POINTS, 0.1)
+  for at = step, duration + 1e-9, step do
+    local _, memory = 0, nil
+    for _, sample in ipairs(samples) do
+      if sample.time <= start + at then memory = sample.memory end
+    end
+    points[#points + 1] = { time = at, cpu = (cpu_at(samples, start + at) - cpu_at(samples, start + at - step)) / step, rss = memory or samples[1].memory }
+  end
+  return points
+end
+
+--- What the server used in the last `duration` seconds. Samples are 100 ms apart, the kernel's count of CPU time 10 ms.
+function figures.server(process, duration)
+  local samples = process:samples()
+  local finish = samples[#samples]
+  local start = finish.time - duration
+  local cpu = finish.cpu - cpu_at(samples, start)
+  local rss_max, rss_mean = memory_of(samples, start)
+  return { cpu_seconds = cpu, cpu_share = duration > 0 and cpu / duration or 0, rss_max = rss_max, rss_mean = rss_mean, pss_end = process:proportional(),
+    series = series_of(samples, start, duration) }
+end
+
+-- Slots -----------------------------------------------------------------------------------------------------------------
+
+local REQUESTS = { "started", "succeeded", "failed", "timed_out", "interrupted" }
+
+local function copy(hist)
+  return core.hist_merge(hist and { hist } or {})
+end
+
+--- Takes what is to be kept of a run: seconds, counts, histograms of its own. `model` is that of the case; `process` the server's, or nil.
+function figures.take(results, model, process)
+  local scenario = results.scenarios[1]
+  local total, duration = scenario.total, results.duration
+  local slot = { model = model, duration = duration, requests = {}, errors = {}, latency = copy(model == "open" and total.latency_from_intended or total.latency),
+    service = copy(total.service), generator = results.generator.cpu, checks = {} }
+  for _, field in ipairs(REQUESTS) do slot.requests[field] = total[field] end
+  for name, count in pairs(total.errors) do slot.errors[name] = count > 0 and count or nil end
+  slot.rate = duration > 0 and total.succeeded / duration or 0
+  slot.server = process and figures.server(process, duration)
+  slot.iterations = scenario.iterations
+  return slot
+end
+
+-- Samples below which a quantile is not compared.
+local NEEDED = { [0.5] = 6, [0.9] = 36, [0.99] = 368 }
+
+local function quantile(slot, q)
+  if slot.latency:count() < NEEDED[q] then return nil end
+  return slot.latency:quantile(q)
+end
+
+local MEASURES = {
+  rate = function(slot) return slot.rate end,
+  time = function(slot) return slot.duration end,
+  p50 = function(slot) return quantile(slot, 0.5) end,
+  p90 = function(slot) return quantile(slot, 0.9) end,
+  p99 = function(slot) return quantile(slot, 0.99) end,
+  cpu = function(slot) return slot.server and slot.requests.succeeded > 0 and slot.server.cpu_seconds / slot.requests.succeeded or nil end,
+  memory = function(slot) return slot.server and slot.server.rss_max or nil end,
+}
+
+--- A figure of a slot by the name of verdict.METRICS; nil when it has none, or too few samples for it.
+function figures.measure(slot, key)
+  return MEASURES[key](slot)
+end
+
+--- How many requests did not end well, and how many there were.
+function figures.failures(slot)
+  return { slot.requests.failed + slot.requests.timed_out, slot.requests.started }
+end
+
+-- Together ----------------------------------------------------------------------------------------------------------------
+
+local function sums(list)
+  local all = { duration = 0, requests = {}, errors = {}, cpu_seconds = nil, rss_max = nil }
+  for _, field in ipairs(REQUESTS) do all.requests[field] = 0 end
+  for _, slot in ipairs(list) do
+    all.duration = all.duration + slot.duration
+    for _, field in ipairs(REQUESTS) do all.requests[field] = all.requests[field] + slot.requests[field] end
+    for name, count in pairs(slot.errors) do all.errors[name] = (all.errors[name] or 0) + count end
+  end
+  return all
+end
+
+local function add_servers(all, list)
+  local rss, count = 0, 0
+  for _, slot in ipairs(list) do
+    local server = slot.server
+    if server then
+      all.cpu_seconds = (all.cpu_seconds or 0) + server.cpu_seconds
+      all.rss_max = max(all.rss_max or 0, server.rss_max)
+      all.pss_end = server.pss_end
+      rss, count = rss + server.rss_mean, count + 1
+    end
+  end
+  if count > 0 then all.rss_mean, all.cpu_share = rss / count, all.duration > 0 and all.cpu_seconds / all.duration or 0 end
+end
+
+--- The slots of one target and case together: counts and times are added, histograms merged (percentiles are never averaged).
+function figures.together(list)
+  local all, latencies, services = sums(list), {}, {}
+  for i, slot in ipairs(list) do latencies[i], services[i] = slot.latency, slot.service end
+  all.latency, all.service = core.hist_merge(latencies), core.hist_merge(services)
+  all.rate = all.duration > 0 and all.requests.succeeded / all.duration or nil
+  all.slots = list
+  add_servers(all, list)
+  return all
+end
+
+return figures
