@@ -40,6 +40,10 @@ local function round_of(number, slot)
     generator_cpu = or_null(slot.generator), series = as_list(server.series or {}) }
 end
 
+local function checks_of(checks)
+  return { passes = checks.passes, fails = checks.fails, failed = or_null(checks.failed) }
+end
+
 local function target_of(case, t)
   local list, rounds = {}, {}
   for number, round in ipairs(case.rounds) do
@@ -47,7 +51,7 @@ local function target_of(case, t)
   end
   if #list == 0 then return nil end
   local all = figures.together(list)
-  return { time_taken = all.duration, rate = or_null(all.rate), requests = all.requests, errors = all.errors, latency = summary.of(all.latency), service = summary.of(all.service),
+  return { time_taken = all.duration, rate = or_null(all.rate), requests = all.requests, errors = all.errors, checks = checks_of(all.checks), latency = summary.of(all.latency), service = summary.of(all.service),
     cpu_seconds = or_null(all.cpu_seconds), cpu_share = or_null(all.cpu_share), rss_max = or_null(all.rss_max), rss_mean = or_null(all.rss_mean), pss_end = or_null(all.pss_end),
     rounds = as_list(rounds) }
 end

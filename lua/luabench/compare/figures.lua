@@ -63,12 +63,21 @@ local function copy(hist)
   return core.hist_merge(hist and { hist } or {})
 end
 
+local function checks_of(checks)
+  local all = { passes = 0, fails = 0 }
+  for _, check in ipairs(checks or {}) do
+    all.passes, all.fails = all.passes + check.passes, all.fails + check.fails
+    if check.fails > 0 and not all.failed then all.failed = check.name end
+  end
+  return all
+end
+
 --- Takes what is to be kept of a run: seconds, counts, histograms of its own. `model` is that of the case; `process` the server's, or nil.
 function figures.take(results, model, process)
   local scenario = results.scenarios[1]
   local total, duration = scenario.total, results.duration
   local slot = { model = model, duration = duration, requests = {}, errors = {}, latency = copy(model == "open" and total.latency_from_intended or total.latency),
-    service = copy(total.service), generator = results.generator.cpu, checks = {} }
+    service = copy(total.service), generator = results.generator.cpu, checks = checks_of(results.checks) }
   for _, field in ipairs(REQUESTS) do slot.requests[field] = total[field] end
   for name, count in pairs(total.errors) do slot.errors[name] = count > 0 and count or nil end
   slot.rate = duration > 0 and total.succeeded / duration or 0
@@ -108,12 +117,14 @@ end
 -- Together ----------------------------------------------------------------------------------------------------------------
 
 local function sums(list)
-  local all = { duration = 0, requests = {}, errors = {}, cpu_seconds = nil, rss_max = nil }
+  local all = { duration = 0, requests = {}, errors = {}, checks = { passes = 0, fails = 0 } }
   for _, field in ipairs(REQUESTS) do all.requests[field] = 0 end
   for _, slot in ipairs(list) do
     all.duration = all.duration + slot.duration
     for _, field in ipairs(REQUESTS) do all.requests[field] = all.requests[field] + slot.requests[field] end
     for name, count in pairs(slot.errors) do all.errors[name] = (all.errors[name] or 0) + count end
+    all.checks.passes, all.checks.fails = all.checks.passes + slot.checks.passes, all.checks.fails + slot.checks.fails
+    all.checks.failed = all.checks.failed or slot.checks.failed
   end
   return all
 end

@@ -1,0 +1,272 @@
+"""compare: servers are started, measured in rounds, judged and stopped, and nothing of them is left, whatever happens."""
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+import jsonschema
+import pytest
+
+from conftest import ROOT, finish, wait_until
+
+SERVER = '''
+"""server.py PORT [WHAT...]: an HTTP server that misbehaves as it is told."""
+import os, signal, sys, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+port, what = int(sys.argv[1]), sys.argv[2:]
+if "deaf" in what:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if "fails" in what:
+    print("Error: listen EADDRINUSE", file=sys.stderr)
+    sys.exit(3)
+if "memory" in what:
+    held = bytearray(os.urandom(1024) * (200 * 1024))
+if "forks" in what and os.fork() == 0:      # a grandchild in a session of its own, whose parent is gone
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.fork():
+        os._exit(0)
+    open("orphan", "w").write(str(os.getpid()))
+    while True:
+        time.sleep(60)
+if "spins" in what and os.fork() == 0:      # a child that takes as much of a core as it can get, and says how much
+    while True:
+        for _ in range(200000):
+            pass
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = 65536  # a response is one write
+    asked = 0
+
+    def do_GET(self):
+        Handler.asked += 1
+        if "dies" in what and Handler.asked > 20:
+            print("out of luck", flush=True)
+            os._exit(9)
+        status = 503 if "unready" in what else 200
+        self.send_response(status)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *arguments):
+        pass
+
+
+open(f"pid.{port}", "a").write(f"{os.getpid()}\\n")
+ThreadingHTTPServer(("127.0.0.1", port), Handler).serve_forever()
+'''
+
+SCRIPT = '''
+compare "two servers" {
+  targets = { { name = "one", %(one)s }, { name = "two", %(two)s } },
+  cases = { { name = "2 users", users = 2, iterations = %(iterations)s, warm_up = 0 } },
+  rounds = %(rounds)s,
+  run = function() check("is 200", http.get("/").status == 200) end,
+}
+'''
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def target(port, *what, more=""):
+    words = ", ".join(f'"{word}"' for word in [sys.executable, "server.py", str(port), *what])
+    return f'command = {{ {words} }}, url = "http://127.0.0.1:{port}", stop_timeout = "200ms"{more}'
+
+
+def script(one, two, iterations=50, rounds=6):
+    return SCRIPT % {"one": one, "two": two, "iterations": iterations, "rounds": rounds}
+
+
+@pytest.fixture
+def folder(luabench):
+    (luabench.folder / "server.py").write_text(SERVER)
+    return luabench.folder
+
+
+def exists(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat") as stat:
+        return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def pids(folder):
+    return [int(pid) for file in [*folder.glob("pid.*"), *folder.glob("orphan")] for pid in file.read_text().split()]
+
+
+def assert_nothing_left(folder):
+    all_pids = pids(folder)
+    assert all_pids
+    for pid in all_pids:
+        wait_until(lambda: not exists(pid), f"the end of process {pid}", seconds=5)
+
+
+def test_every_slot_is_run_and_judged(luabench, folder):
+    a, b = free_ports(2)
+    done = luabench.run("--allow-run", "-o", "result.json", script=script(target(a), target(b)))
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = luabench.saved_result()
+    jsonschema.validate(result, json.loads((ROOT / "docs/result.schema.json").read_text()))
+    case = result["compare"]["two servers"]["cases"]["2 users"]
+    assert set(case["targets"]) == {"one", "two"}
+    for measured in case["targets"].values():
+        assert len(measured["rounds"]) == 6
+        assert measured["requests"]["succeeded"] == 6 * 50 == measured["latency"]["count"]
+        assert measured["requests"]["failed"] == 0
+        assert measured["rss_max"] > 5e6
+    primary = [said for said in case["verdicts"] if said["primary"]]
+    assert [(said["a"], said["b"], said["measure"]) for said in primary] == [("one", "two", "rate")]
+    assert primary[0]["low"] <= primary[0]["ratio"] <= primary[0]["high"]
+    assert primary[0]["text"] in " ".join(done.stdout.split())
+    assert len(pids(folder)) == 12  # each was started anew in every round
+    assert_nothing_left(folder)
+
+
+def test_servers_that_stay_are_started_once(luabench, folder):
+    a, b = free_ports(2)
+    done = luabench.run("--allow-run", script=script(target(a, more=", restart = false"), target(b, more=", restart = false")))
+    assert done.returncode == 0, done.stderr
+    assert len(pids(folder)) == 2
+    assert_nothing_left(folder)
+
+
+def test_a_slower_server_is_said_to_be_slower(luabench, folder):
+    a, b = free_ports(2)
+    serve = f'command = {{ "{luabench.path}", "serve", "--port", "%d" }}, url = "http://127.0.0.1:%d", ready = "/hello"'
+    text = script(serve % (a, a), serve % (b, b)).replace('http.get("/")', 'http.get(http_path)')
+    text = 'local http_path = "/delay/5"\n' + text.replace('cases = {', 'cases = { { name = "quick", users = 2, iterations = 10, warm_up = 0, run = function() http.get("/hello") end },')
+    done = luabench.run("--allow-run", "-o", "result.json", script=text)
+    assert done.returncode == 0, done.stderr
+    cases = luabench.saved_result()["compare"]["two servers"]["cases"]
+    assert cases["2 users"]["targets"]["one"]["latency"]["min"] >= 0.005 > cases["quick"]["targets"]["one"]["latency"]["median"]
+
+
+@pytest.mark.parametrize("what", ["deaf", "forks"])
+def test_nothing_outlives_the_run(luabench, folder, what):
+    a, b = free_ports(2)
+    done = luabench.run("--allow-run", script=script(target(a, what), target(b)))
+    assert done.returncode == 0, done.stderr
+    assert_nothing_left(folder)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_nothing_outlives_ctrl_c(luabench, folder, times):
+    a, b = free_ports(2)
+    process = luabench.start("--allow-run", "-o", "result.json", script=script(target(a, "deaf", "forks"), target(b, "deaf", "forks"), iterations=100_000_000))
+    wait_until(lambda: (folder / "orphan").exists() and pids(folder)[1:], "a server with an orphan")
+    for _ in range(times):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05 if times == 2 else 0)  # two signals at once are one
+    status, stdout, stderr = finish(process)
+    assert status == 130, stderr
+    assert_nothing_left(folder)
+    if times == 1:
+        assert json.loads((folder / "result.json").read_text())["interrupted"] is True
+
+
+def test_a_server_that_dies_is_given_up(luabench, folder):
+    a, b = free_ports(2)
+    done = luabench.run("--allow-run", "-o", "result.json", script=script(target(a), target(b, "dies")))
+    assert done.returncode == 3
+    assert "two ended in mid-run: it ended with status 9; the others go on" in done.stderr
+    assert "    | out of luck" in done.stderr
+    case = luabench.saved_result()["compare"]["two servers"]["cases"]["2 users"]
+    assert len(case["targets"]["one"]["rounds"]) == 6
+    assert [said["verdict"] for said in case["verdicts"]] == ["invalid"]
+    assert_nothing_left(folder)
+
+
+@pytest.mark.parametrize("what, more, expected", [
+    ("fails", "", ["two did not start: it ended with status 3", "    | Error: listen EADDRINUSE"]),
+    ("unready", ', ready_timeout = "300ms"', ["two was never ready", "did not answer well within 0.3 s: status 503"]),
+])
+def test_a_server_that_never_gets_ready(luabench, folder, what, more, expected):
+    a, b = free_ports(2)
+    done = luabench.run("--allow-run", script=script(target(a), target(b, what, more=more)))
+    assert done.returncode == 3
+    for text in expected:
+        assert text in done.stderr
+    assert "cannot be judged: two" in done.stdout
+    assert_nothing_left(folder)
+
+
+def test_a_port_that_is_taken(luabench, folder, target):
+    one, = free_ports(1)
+    taken = int(target.url.rsplit(":", 1)[1])
+    words = script(globals()["target"](one), globals()["target"](taken))
+    done = luabench.run("--allow-run", script=words)
+    assert done.returncode == 3
+    assert f"two cannot be started: something listens on 127.0.0.1:{taken} already" in done.stderr
+    assert not list(folder.glob(f"pid.{taken}"))
+
+
+def test_a_command_that_does_not_exist(luabench, folder):
+    a, b = free_ports(2)
+    done = luabench.run("--allow-run", script=script(target(a), f'command = {{ "no-such-program", "x" }}, url = "http://127.0.0.1:{b}"'))
+    assert done.returncode == 3
+    assert "two cannot be started: no-such-program: cannot start: No such file or directory" in done.stderr
+
+
+def test_commands_need_leave(luabench, folder):
+    a, b = free_ports(2)
+    done = luabench.run(script=script(target(a), target(b)))
+    assert done.returncode == 2
+    assert '--allow-run gives leave' in done.stderr
+    assert not list(folder.glob("pid.*"))
+
+
+def test_cpu_and_memory_of_a_server(luabench, folder):
+    a, b = free_ports(2)
+    stays = ", restart = false"
+    text = script(target(a, "memory", more=stays), target(b, more=stays)).replace('iterations = 50, warm_up = 0', 'duration = "300ms", warm_up = 0')
+    done = luabench.run("--allow-run", "-o", "result.json", script=text)
+    assert done.returncode == 0, done.stderr
+    targets = luabench.saved_result()["compare"]["two servers"]["cases"]["2 users"]["targets"]
+    more = (targets["one"]["rss_max"] - targets["two"]["rss_max"]) / 2**20
+    assert 190 < more < 210
+    for measured in targets.values():
+        assert measured["cpu_share"] <= os.cpu_count() + 0.1
+        assert measured["cpu_seconds"] > 0
+    assert_nothing_left(folder)
+
+
+def test_a_watched_server_is_not_stopped(luabench, target):
+    port = target.url.rsplit(":", 1)[1]
+    plain = f'url = "{target.url}", ready = "/hello"'
+    done = luabench.run("-o", "result.json", script=script(f"{plain}, port = {port}", plain).replace('http.get("/")', 'http.get("/hello")'))
+    assert done.returncode == 0, done.stderr
+    targets = luabench.saved_result()["compare"]["two servers"]["cases"]["2 users"]["targets"]
+    assert targets["one"]["rss_max"] > 1e6
+    assert targets["two"]["rss_max"] is None
+    assert target.requests() >= 2 * 6 * 50
+
+
+def test_an_error_of_the_script_is_told(luabench, target):
+    plain = f'url = "{target.url}", ready = "/hello"'
+    done = luabench.run(script=script(plain, plain, iterations=2).replace('check("is 200", http.get("/").status == 200)', 'http.get("/hello") error("no")'))
+    assert done.returncode == 1
+    assert "script errors: script.lua:6: no" in done.stdout
+
+
+def test_dry_run_says_what_it_would_take(luabench, folder):
+    a, b = free_ports(2)
+    done = luabench.run("--dry-run", "--rounds", "8", script=script(target(a), target(b)))
+    assert done.returncode == 0, done.stderr
+    assert "two servers: one and two; 1 case, 8 rounds: 16 slots" in done.stdout
+    assert not list(folder.glob("pid.*"))
