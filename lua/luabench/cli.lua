@@ -2,6 +2,7 @@
 -- said when one is wrong, and which script, plan, URL or command the words mean.
 local argparse = require "argparse"
 local connection = require "luabench.connection"
+local core = require "luabench.core"
 local errors = require "luabench.errors"
 local files = require "luabench.files"
 local flags = require "luabench.flags"
@@ -83,9 +84,20 @@ function READERS.body(text)
 end
 
 function READERS.file(text)
-  local content, why = files.read(text)
+  local content, why = files.read(text == "-" and "/dev/stdin" or text, nil, true)
   if not content then return nil, ("cannot read %s: %s"):format(text, why) end
   return content
+end
+
+-- A folder that is there, or a file in one.
+function READERS.place(text)
+  if core.file_kind(text) then return text end
+  return nil, show(text) .. " is neither a folder nor a file"
+end
+
+function READERS.folder(text)
+  if core.file_kind(text) == "directory" then return text end
+  return nil, show(text) .. (core.file_kind(text) and " is not a folder" or ": there is no such folder")
 end
 
 function READERS.pair(text)
@@ -158,34 +170,38 @@ end
 
 local STRICT = { count = true, duration = true, positive_duration = true, header = true, pair = true, method = true, port = true }
 
-local function reader_of(row)
-  local flag = row[2] or row[3]
+-- `typed`: the names by which the option is given, in order; messages use the one of the value that is read.
+local function reader_of(row, typed)
+  local count = 0
   return function(text)
+    count = count + 1
+    local flag = typed[count] or row[2] or row[3]
     local value, why = READERS[row.kind](text)
     if value ~= nil then return value end
+    if text == "" then return nil, ("%s: its value is empty; write %s %s"):format(flag, flag, row.example) end
     local hint = STRICT[row.kind] and misplaced(row, text)
     if hint then return nil, ("%s is %s, and %s is none; %s"):format(flag, row.what, show(text), hint) end
     return nil, flag .. ": " .. why
   end
 end
 
-local function add_option(parser, row)
+local function add_option(parser, row, typed)
   local names = row[2] and row[2] .. " " .. row[3] or row[3]
   local hidden = row.also
   if not row[4] then
     local flag = parser:flag(names):target(row[1])
     return hidden and flag:hidden_name(hidden)
   end
-  local option = parser:option(names):target(row[1]):convert(reader_of(row))
+  local option = parser:option(names):target(row[1]):convert(reader_of(row, typed))
   if row.many then option:count "*" else option:overwrite(false) end
   return hidden and option:hidden_name(hidden)
 end
 
-local function make_parser(groups)
+local function make_parser(groups, typed)
   local parser = argparse("luabench"):add_help(false):require_command(false)
   parser:argument("words"):args "*"
   for _, group in ipairs(groups) do
-    for _, row in ipairs(group) do add_option(parser, row) end
+    for _, row in ipairs(group) do add_option(parser, row, typed[row] or {}) end
   end
   return parser
 end
@@ -206,6 +222,26 @@ local function index_names(groups)
     for name in ((row[2] or "") .. " " .. row[3] .. " " .. (row.also or "")):gmatch("%S+") do index[name] = row end
   end
   return index
+end
+
+-- The option in a word ("-c", "-c50", "--users=50") and the name that it is given by; nil when the word is none.
+local function option_in(word, index)
+  local name = index[word] and word or word:match("^(%-%-[^=]+)=") or word:match("^%-[^-]")
+  return index[name], name
+end
+
+-- row → the names by which it is given, in order.
+local function typed_names(words, index)
+  local typed, i = {}, 1
+  while i <= #words do
+    local row, name = option_in(words[i], index)
+    if row then
+      typed[row] = typed[row] or {}
+      table.insert(typed[row], name)
+    end
+    i = i + (index[words[i]] and row[4] and not row.bare and 2 or 1)
+  end
+  return typed
 end
 
 -- As with getopt, what follows an option that takes a value is that value, even when it begins with "-": `-b -5`, `-d -1s`. argparse would take it for
@@ -256,7 +292,7 @@ end
 
 local function parse(groups, argv)
   local index = index_names(groups)
-  local ok, result = make_parser(groups):pparse(join_values(argv, index))
+  local ok, result = make_parser(groups, typed_names(argv, index)):pparse(join_values(argv, index))
   if not ok then errors.usage("%s", explain(result, index)) end
   return result
 end

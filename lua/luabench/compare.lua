@@ -4,6 +4,7 @@ local errors = require "luabench.errors"
 local nearest = require "luabench.nearest"
 local options = require "luabench.options"
 local scenario = require "luabench.scenario"
+local stage = require "luabench.stage"
 local statistics = require "luabench.compare.statistics"
 local targets = require "luabench.compare.targets"
 local units = require "luabench.units"
@@ -114,6 +115,7 @@ end
 
 --- The global `compare`.
 function compare.define(...)
+  stage.demand_loading("compare")
   local name, values, extra = ...
   if not name_of(name) then errors.script("a comparison's name must be a line of text, not %s: %s", show(name), FORM) end
   if pending then errors.usage('%s: compare "%s" has no table behind its name: %s', pending.where, pending.name, FORM) end

@@ -181,6 +181,22 @@ function connection.check_given(given)
   if given.insecure and given.ca then errors.usage("-k takes any certificate, --cacert says whose: use one") end
 end
 
+local FLAGS = { version = "--http", ca = "--cacert", source_addresses = "--source-address" }
+for _, key in ipairs { "insecure", "cert", "key", "sni", "connect_to", "resolve", "unix_socket", "proxy" } do FLAGS[key] = "--" .. key:gsub("_", "-") end
+
+--- What is wrong with `http`, where the command line has set the key that it is about, in the names of options; else nil.
+function connection.in_options(why, given)
+  local set = false
+  local function name(key)
+    local value = given[key == "version" and "http_version" or key]
+    local on_command_line = value ~= nil and (type(value) ~= "table" or next(value) ~= nil)
+    set = set or (on_command_line and FLAGS[key] ~= nil)
+    return (on_command_line or not stage.folder) and FLAGS[key] or nil
+  end
+  local text = why:gsub("^([%l_]+):", function(key) return name(key) and name(key) .. ":" end):gsub("`([%l_]+)`", name)
+  return set and text or nil
+end
+
 -- The whole -----------------------------------------------------------------------------------------------------------
 
 -- Keys that say where connections go: two of them, and the second would be ignored.

@@ -87,4 +87,9 @@ function errors.show(value)
   return "a " .. kind
 end
 
+--- How a path is shown in a message: as it is, unless there is something in it that would be misread.
+function errors.path(path)
+  return (path == "" or path:find("[%c ]") or #path > 200) and errors.show(path) or path
+end
+
 return errors

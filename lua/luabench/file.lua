@@ -39,7 +39,7 @@ local function check_options(call, options, keys)
 end
 
 local function check_call(call, path, extra)
-  if not stage.loading then errors.script("%s is called by a running user; call it at the top of the script, and use its rows in `run`", call) end
+  stage.demand_loading(call)
   if extra ~= nil then errors.script("%s takes a path and a table", call) end
   if type(path) ~= "string" or path == "" then errors.script('%s needs a path: %s("PATH"), not %s', call, call, show(path)) end
 end

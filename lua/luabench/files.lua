@@ -1,23 +1,30 @@
 -- Reading whole files, and where scripts and modules are looked for.
+local core = require "luabench.core"
+
 local files = {}
 
---- The text of a file, or nil and the reason without the path in it.
-function files.read(path)
-  local file, why = io.open(path, "rb")
-  if not file then return nil, (why:gsub("^.*: ", "")) end
-  local text, read_why = file:read("*a")
-  file:close()
-  if not text then return nil, (tostring(read_why):gsub("^.*: ", "")) end
-  return text
+files.SCRIPT = 16 * 1024 * 1024 -- bytes: the largest script or module
+files.TEXT = 256 * 1024 * 1024   -- and any other file that is read into memory
+
+--- The text of a file of at most `most` bytes (files.TEXT), or nil and the reason without the path in it. What can be read but once, a pipe or standard input, is read once for all
+--- states; with `keep` so is every file.
+function files.read(path, most, keep)
+  local limit = most or files.TEXT
+  local text, why = core.read_file(path, limit, keep or false)
+  if text then return text end
+  if why == "it is too large" then why = ("it is larger than %d MiB"):format(limit / 1024 ^ 2) end
+  return nil, why
 end
 
---- True for a file that can be opened and read (a folder cannot).
+--- The text of a script or module: the same in all states.
+function files.source(path)
+  return files.read(path, files.SCRIPT, true)
+end
+
+--- True for what may be read as a file: not for a folder, nor for nothing. It is not opened, since a pipe can be opened but once.
 function files.exists(path)
-  local file = io.open(path, "rb")
-  if not file then return false end
-  local readable = file:read(0) ~= nil or file:seek("end") == 0
-  file:close()
-  return readable
+  local kind = core.file_kind(path)
+  return kind == "file" or kind == "other"
 end
 
 --- The folder of a path, "." when it names none.
@@ -25,6 +32,12 @@ function files.folder(path)
   local folder = path:match("^(.*)/[^/]*$")
   if not folder then return "." end
   return folder == "" and "/" or folder
+end
+
+--- The folder of a script, in which its paths begin: that of its file, or the current one when it comes through a pipe or a descriptor.
+function files.script_folder(path)
+  if core.file_kind(path) ~= "file" or path:find("^/dev/") or path:find("^/proc/") then return "." end
+  return files.folder(path)
 end
 
 --- The last part of a path.

@@ -2,6 +2,7 @@
 -- the threshold that names it.
 local errors = require "luabench.errors"
 local nearest = require "luabench.nearest"
+local stage = require "luabench.stage"
 local thresholds = require "luabench.thresholds"
 local units = require "luabench.units"
 
@@ -64,6 +65,7 @@ end
 
 --- The global `thresholds`.
 function limits.declare(values, extra)
+  stage.demand_loading("thresholds")
   if type(values) == "string" and extra == nil then values = { values } end
   if extra ~= nil then errors.script("thresholds takes one table: %s", EXAMPLE) end
   local entries, why = read_entries(values)

@@ -68,7 +68,7 @@ local function check_stages(list)
   for i, stage in ipairs(list) do
     if stage.of ~= list[1].of then return format("stage %d has `%s` and stage 1 `%s`: one scenario has one model", i, stage.of, list[1].of) end
   end
-  if total(list) == 0 then return "take no time; give `over` or `hold`" end
+  if total(list) == 0 then return "they take no time; give `over` or `hold`" end
   if highest(list) == 0 then return format("there is no stage with more than 0 %s", list[1].of == "users" and "users" or "iterations") end
 end
 
@@ -124,14 +124,14 @@ function load.stages_option(of, text)
     if not level_text then return nil, format("%s is not LEVEL/TIME; write %s", show(part), example) end
     local level, why = units.count(level_text, 0)
     if not level and of == "rate" then level, why = level_of(of, tonumber(level_text) or level_text) end
-    if not level then return nil, why end
+    if not level then return nil, format("%s: %s", show(part), why) end
     local over
     over, why = units.duration(time)
-    if not over then return nil, why end
+    if not over then return nil, format("%s: %s", show(part), why) end
     list[#list + 1] = { of = of, level = level, over = over, hold = 0 }
   end
   local wrong = check_stages(list)
-  if wrong then return nil, format("%s: the stages %s", show(text), wrong) end
+  if wrong then return nil, format("%s: %s", show(text), wrong:gsub("; give .*", "")) end
   return list
 end
 
@@ -215,6 +215,16 @@ local CONTRADICTIONS = {
   { "stages", "--stages", "rate", "-R" }, { "stages", "--stages", "rate_stages", "--rate-stages" }, { "rate_stages", "--rate-stages", "rate", "-R" },
   { "rate_stages", "--rate-stages", "duration", "-d" }, { "ramp_up", "--ramp-up", "rate", "-R" }, { "ramp_up", "--ramp-up", "rate_stages", "--rate-stages" },
 }
+
+--- What load.wrong says, with the options in place of the keys that they have set.
+function load.in_options(why, given)
+  return (why:gsub("`([%l_]+)`", function(key)
+    for _, option in ipairs(load.OPTIONS) do
+      local sets = option[1] == "rate_stages" and "stages" or option[1]
+      if sets == key and given[option[1]] ~= nil then return option[2] end
+    end
+  end))
+end
 
 --- Ends the command when two options of the load contradict each other.
 function load.check_given(given)

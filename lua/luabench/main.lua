@@ -32,20 +32,22 @@ local function find_plan(name)
 end
 
 local function nothing_called(word)
-  local files = require "luabench.files"
+  if core.file_kind(word) == "directory" then errors.usage("%s is a folder; give a script in it", word) end
   if word:find("/", 1, true) or word:find("%.lua$") then
-    local _, why = files.read(word)
-    errors.usage("cannot read the script %s: %s", word, why or "it is not a file")
+    local _, why = require("luabench.files").source(word)
+    errors.usage("cannot read the script %s: %s", errors.path(word), why or "it is not a file")
   end
-  if select(2, files.read(word)) == "Is a directory" then errors.usage("%s is a folder; give a script in it", word) end
   local near = require("luabench.nearest").name(word, { "serve", "run" })
   local guess = near and ("; did you mean `luabench %s`?"):format(near) or word:find("%.") and ("; a URL begins with http://: luabench http://%s"):format(word) or ""
   errors.usage("%s is neither a URL, nor a script, nor a ready-made plan%s", errors.show(word), guess)
 end
 
+local STDIN = "/dev/stdin"
+
 -- Returns "url" or "script", and what it is.
 local function dispatch(word)
   if require("luabench.url").looks_like(word) then return "url", word end
+  if word == "-" then return "script", STDIN end
   if require("luabench.files").exists(word) then return "script", word end
   local path = find_plan(word)
   if path then return "script", path end
@@ -94,7 +96,7 @@ local function configure_script(path, given)
   require("luabench.secrets").reset(given.show_secrets)
   require("luabench.env").configure(given.env)
   require("luabench.params").configure(params_of(given))
-  require("luabench.permissions").configure(require("luabench.files").folder(path), given)
+  require("luabench.permissions").configure(require("luabench.files").script_folder(path), given)
   core.random_seed(given.seed or 0)
 end
 
@@ -222,6 +224,11 @@ local function on_error(value)
   return debug.traceback(tostring(value), 2)
 end
 
+-- What a message repeats may be anything: none of it is to steer the terminal.
+local function plain(text)
+  return (text:gsub("[%z\1-\8\11-\31\127]", "?"))
+end
+
 --- What the command line wants: a command (docs/core.md). `role` is "control" or "worker"; the latter prints nothing, and finds its message in `text`. `slot` is that of
 --- the plan which a worker carries out, "" when there is only one.
 function main.command(argv, role, slot)
@@ -229,7 +236,7 @@ function main.command(argv, role, slot)
   local ok, result = xpcall(function() return choose(argv, role) end, on_error)
   if ok then return result end
   local usage = errors.is_usage(result)
-  local text = "luabench: " .. (usage and result.text or "internal error: " .. result) .. "\n"
+  local text = "luabench: " .. (usage and plain(result.text) or "internal error: " .. result) .. "\n"
   if role == "control" then core.write(2, text) end
   return { action = "exit", status = usage and WRONG or BUG, text = text }
 end

@@ -141,7 +141,7 @@ end
 local function define(kind)
   local call = "metric." .. kind
   return function(name, options, extra)
-    if not stage.loading then errors.script("%s is called by a running user; define metrics at the top of the script", call) end
+    stage.demand_loading(call)
     check_name(call, name)
     if extra ~= nil or (kind ~= "trend" and options ~= nil) then errors.script("%s takes %s", call, kind == "trend" and "a name and a table" or "a name") end
     local unit = unit_of(options)

@@ -60,7 +60,7 @@ local function not_found(name, provided, templates)
 end
 
 local function run_file(path, name, env)
-  local text, why = files.read(path)
+  local text, why = files.source(path)
   if not text then errors.script("module `%s`: %s: %s", name, path, why) end
   local chunk
   chunk, why = load(text, "@" .. path, "t", env)

@@ -2,6 +2,7 @@
 local errors = require "luabench.errors"
 local nearest = require "luabench.nearest"
 local secrets = require "luabench.secrets"
+local stage = require "luabench.stage"
 local units = require "luabench.units"
 
 local params = {}
@@ -95,6 +96,7 @@ end
 
 --- Declares parameters; returns their values. May be called several times, in modules too.
 function params.declare(specs, extra)
+  stage.demand_loading("params")
   if type(specs) ~= "table" or extra ~= nil then errors.script('params needs one table: params { users = { 50, "concurrent users" } }') end
   local values = {}
   for name, spec in pairs(specs) do

@@ -30,22 +30,22 @@ end
 
 local function override_load(each, given)
   local why = load_keys.override(each.values, given)
-  if why then errors.usage('scenario "%s", with the options of the command line: %s', each.name, why) end
+  if why then errors.usage('scenario "%s", with the options of the command line: %s', each.name, load_keys.in_options(why, given)) end
 end
 
 local MOST_USERS = 10e6 -- a sleeping user takes a kilobyte
 
 -- Users are held in memory from the start on: a slip of the keyboard must not take it all.
-local function check_users(each, values)
+local function check_users(each, values, given)
   local users = load_keys.most_users(values)
-  if users > MOST_USERS then
-    errors.usage('%s: scenario "%s": %s users are more than luabench can hold (%s a scenario)', each.where, each.name, units.show_count(users), units.show_count(MOST_USERS))
-  end
+  if users <= MOST_USERS then return end
+  if given.users then errors.usage("-c: %s users are more than luabench can hold (%s a scenario)", units.show_count(users), units.show_count(MOST_USERS)) end
+  errors.usage('%s: scenario "%s": %s users are more than luabench can hold (%s a scenario)', each.where, each.name, units.show_count(users), units.show_count(MOST_USERS))
 end
 
 -- What users share: as many as the script says, but no more than there are users of -c; with -m as few as hold all users.
 local function share_connections(each, values, given)
-  check_users(each, values)
+  check_users(each, values, given)
   local users = load_keys.most_users(values)
   if given.streams and not values.connections then values.connections = math.ceil(users / given.streams) end
   if not values.connections or values.connections <= users then return end
@@ -86,9 +86,11 @@ local function http_of(values, given, target)
 end
 
 -- The files that are named, the addresses to come from: what does not fit is said before anything is sent. Workers need not do it again.
-local function check_connections(each, http)
+local function check_connections(each, http, given)
   local why = connection.wrong(each.values.http) or stage.role == "control" and core.check_http(http) or nil
   if not why then return end
+  local in_options = connection.in_options(why, given)
+  if in_options then errors.usage("%s", in_options) end
   errors.usage("%s%s", stage.folder and ('%s: scenario "%s": http: '):format(each.where, each.name) or "", why)
 end
 
@@ -102,7 +104,7 @@ local function effective(each, given)
   values.connections_per_user = values.connections_per_user or defaults.connections_per_user
   local target = given.target or values.target
   local http = http_of(values, given, target)
-  check_connections(each, http)
+  check_connections(each, http, given)
   local result = load_keys.effective(values, defaults)
   result.name, result.where, result.target, result.headers, result.http = each.name, each.where, target, values.http.headers, http
   result.tags = values.tags

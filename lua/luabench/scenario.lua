@@ -5,6 +5,7 @@ local headers = require "luabench.headers"
 local load_keys = require "luabench.load"
 local nearest = require "luabench.nearest"
 local options = require "luabench.options"
+local stage = require "luabench.stage"
 
 local scenario = {}
 
@@ -43,17 +44,22 @@ end
 
 --- The global `scenario`.
 function scenario.define(...)
+  stage.demand_loading("scenario")
   local name, values, extra = ...
   check_name(name)
   check_pending()
   local where = errors.where() or "?"
   if select("#", ...) > 1 then return add(name, values, where, extra) end
   pending = { name = name, where = where }
-  return function(table_of_it, more) return add(name, table_of_it, where, more) end
+  return function(table_of_it, more)
+    stage.demand_loading("scenario")
+    return add(name, table_of_it, where, more)
+  end
 end
 
 --- The global `defaults`.
 function scenario.defaults(values, extra)
+  stage.demand_loading("defaults")
   if type(values) ~= "table" or extra ~= nil then errors.script('defaults needs one table: defaults { target = "http://127.0.0.1:8080" }') end
   if defaults then errors.script("defaults is used twice; the first is at %s", defaults.where) end
   local where = errors.where() or "?"

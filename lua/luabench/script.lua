@@ -20,8 +20,8 @@ local script = {}
 local unpack = unpack
 
 local function read(path)
-  local text, why = files.read(path)
-  if not text then errors.usage("cannot read the script %s: %s", path, why) end
+  local text, why = files.source(path)
+  if not text then errors.usage("cannot read the script %s: %s", errors.path(path), why) end
   if text:sub(1, 1) == "\27" then errors.usage("%s is compiled Lua; a script must be text", path) end
   return text
 end
@@ -41,7 +41,7 @@ end
 
 local function on_error(value)
   if errors.is_usage(value) then return value end
-  local text = type(value) == "table" and not (getmetatable(value) or {}).__tostring and "an error that is a table was raised" or tostring(value)
+  local text = core.error_text(value)
   return { text = text, calls = calls(text) }
 end
 
@@ -59,7 +59,7 @@ end
 function script.load(path, args, memory)
   local text = read(path)
   local env, module_env, provided, buffer
-  local require_function = modules.require_function(files.folder(path), function() return provided end, function() return module_env end)
+  local require_function = modules.require_function(files.script_folder(path), function() return provided end, function() return module_env end)
   env, module_env, buffer = sandbox.environments(require_function)
   provided = sandbox.modules(env, buffer)
   libraries.seal()
@@ -69,7 +69,7 @@ function script.load(path, args, memory)
   limits.reset()
   metric.reset()
   hook.reset()
-  stage.loading, stage.folder = true, files.folder(path)
+  stage.loading, stage.folder = true, files.script_folder(path)
   run(compile(path, text, env), args or {}, memory)
 end
 

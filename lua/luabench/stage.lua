@@ -15,4 +15,10 @@ function stage.refuse(name)
     name, errors.SMALLEST)
 end
 
+--- Ends a call that belongs to the top of a script: made by a user, in setup, in report, it would define something in one Lua state of many, and too late.
+function stage.demand_loading(name)
+  if stage.loading then return end
+  errors.script("%s is called while the script runs; it defines something, and belongs to the top of the script, outside of run, on_start, setup, report and the like", name)
+end
+
 return stage

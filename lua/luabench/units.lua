@@ -27,7 +27,7 @@ end
 local function checked(number, value, what, least, most)
   if not finite(number) then return nil, show(value) .. " is not a usable number" end
   if number < least then return nil, ("must be %d or more, not %s"):format(least, show(value)) end
-  if number > most then return nil, ("%s is too large for %s"):format(show(value), what) end
+  if number > most then return nil, ("%s is too large for %s; the largest is %s"):format(show(value), what, units.digits(most)) end
   return number
 end
 
@@ -94,29 +94,29 @@ end
 
 local PER = { s = 1, sec = 1, m = 60, min = 60, h = 3600 }
 
---- A rate per second, above 0: 100, "100/s", "600/m".
+--- A rate per second, above 0: 100, "100/s", "600/m", "10k".
 function units.rate(value)
   local number = as_number(value)
   if not number and type(value) == "string" then
     local count, unit = value:match("^%s*(.-)%s*/%s*(%a+)%s*$")
-    local amount = count and (as_number(count) or units.count(count))
-    number = amount and PER[unit] and amount / PER[unit]
+    local amount, per = as_number(count) or units.count(count or value), PER[unit or "s"]
+    number = amount and per and amount / per
   end
   if not number then return nil, show(value) .. " is not a rate; write 100/s or 600/m" end
   if number == 0 then return nil, "must be more than 0, not " .. show(value) end
   return checked(number, value, "a rate", 0, 1e9)
 end
 
-local BYTES = { B = 1, KB = 1e3, kB = 1e3, MB = 1e6, GB = 1e9, KiB = 1024, MiB = 1024 ^ 2, GiB = 1024 ^ 3 }
+local BYTES = { B = 1, k = 1e3, K = 1e3, M = 1e6, G = 1e9, KB = 1e3, kB = 1e3, MB = 1e6, GB = 1e9, KiB = 1024, MiB = 1024 ^ 2, GiB = 1024 ^ 3 }
 
---- Bytes: a number, or "64KiB", "5MB".
+--- Bytes: a number, or "64KiB", "5MB"; as of counts, k, M and G alone are thousands.
 function units.size(value)
   local number = as_number(value)
   if not number and type(value) == "string" then
     local digits, unit = value:match("^%s*(%d+%.?%d*)%s*(%a+)%s*$")
     number = BYTES[unit] and floor(tonumber(digits) * BYTES[unit] + 0.5)
   end
-  if not number then return nil, show(value) .. " is not a size; write 64KiB, 5MB or a number of bytes" end
+  if not number then return nil, show(value) .. " is not a size; write 64KiB, 5MB, 5M or a number of bytes" end
   if finite(number) and number ~= floor(number) then return nil, show(value) .. " is not a whole number of bytes" end
   return checked(number, value, "a size", 0, units.MOST)
 end

@@ -26,7 +26,7 @@ function url.absolute(text)
   if type(text) ~= "string" then return nil, format("must be a URL as a string, not %s", show(text)) end
   local scheme = match(text, "^(%a[%w+.-]*)://")
   if not scheme then
-    return nil, format('%s is not a URL; write "http://%s"', show(text), text ~= "" and match(text, "^/*(.-)$") or "127.0.0.1:8080")
+    return nil, format('%s is not a URL; write "http://%s"', show(text), match(text, "^/*(%w.*)$") or "127.0.0.1:8080")
   end
   scheme = scheme:lower()
   if scheme ~= "http" and scheme ~= "https" then return nil, format("%s: only http:// and https:// URLs can be requested", show(text)) end

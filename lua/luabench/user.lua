@@ -148,6 +148,7 @@ local function read(object, key)
 end
 
 local function write(object, key, value)
+  if key == "vars" then errors.script("user.vars is a table of your own values, not %s; write user.vars.NAME = %s", show(value), show(value)) end
   local writer = writers[key]
   if not writer then errors.script("user.%s cannot be assigned; use user.vars.%s", tostring(key), tostring(key)) end
   value = writer(value)

@@ -1,11 +1,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "net/tls_inside.h"
@@ -26,14 +29,18 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct tls_context *con
 
 static bool readable(struct tls_context *context, const char *what, const char *path)
 {
-    FILE *file = fopen(path, "r");
-    if (!file || fgetc(file) == EOF) {
-        const char *why = !file || ferror(file) ? strerrordesc_np(errno) : "it is empty";
-        refuse(context, "%s: cannot read %s: %s", what, path, why);
-    }
-    if (file)
-        fclose(file);
-    return !context->why;
+    struct stat status;
+    const char *why = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &status))
+        why = strerrordesc_np(errno);
+    else if (!S_ISREG(status.st_mode)) /* every thread reads it again */
+        why = S_ISDIR(status.st_mode) ? "Is a directory" : "it is no regular file";
+    else if (status.st_size == 0)
+        why = "it is empty";
+    if (fd >= 0)
+        close(fd);
+    return !why || refuse(context, "%s: cannot read %s: %s", what, path, why);
 }
 
 static bool load_authorities(struct tls_context *context)

@@ -6,7 +6,7 @@
 static void (*const files[])(lua_State *) = {
     api_call_open, api_hist_open, api_html_open, api_http_open, api_time_open, api_outcome_open, api_json_open, api_net_open, api_system_open, api_upload_open, api_url_open,
     api_file_open, api_metric_open, api_group_open, api_random_open, api_task_open, api_text_open, api_raw_open, api_threads_open,
-    api_target_open,
+    api_target_open, api_read_open,
 };
 
 int api_open(lua_State *L)

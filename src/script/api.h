@@ -26,6 +26,7 @@ void api_net_open(lua_State *L);
 void api_metric_open(lua_State *L);
 void api_random_open(lua_State *L);
 void api_raw_open(lua_State *L);
+void api_read_open(lua_State *L);
 void api_system_open(lua_State *L);
 void api_task_open(lua_State *L);
 void api_text_open(lua_State *L);

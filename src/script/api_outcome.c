@@ -119,6 +119,23 @@ static int must(lua_State *L)
     return 1;
 }
 
+enum { LONGEST_ERROR = 4000 };
+
+/* Cuts the text on top of the stack, at the beginning of a character of UTF-8: an error is repeated in reports and files. */
+static void cut_text(lua_State *L)
+{
+    size_t length, end = LONGEST_ERROR;
+    const char *text = lua_tolstring(L, -1, &length);
+    if (length <= LONGEST_ERROR)
+        return;
+    while (end > LONGEST_ERROR - 4 && (text[end] & 0xc0) == 0x80)
+        end--;
+    lua_pushlstring(L, text, end);
+    lua_pushfstring(L, "... (%d bytes in all)", (int)length);
+    lua_concat(L, 2);
+    lua_replace(L, -2);
+}
+
 static int raise_ending(lua_State *L, enum ending ending)
 {
     if (lua_isnoneornil(L, 1)) {
@@ -127,6 +144,7 @@ static int raise_ending(lua_State *L, enum ending ending)
     }
     luaL_checkstring(L, 1);
     lua_settop(L, 1);
+    cut_text(L);
     return vu_raise(L, ending);
 }
 
@@ -282,20 +300,42 @@ struct vu **api_user_new(lua_State *L, struct vu *vu)
 
 /* Lua errors */
 
-/* Moves the error object from the coroutine to the main stack, as a text. */
-static const char *error_text(lua_State *L, lua_State *co)
+/* Puts the text of the error object on top of the stack in its place. Errors are counted by their text: the address of a table must not be in it. */
+static const char *error_text(lua_State *L)
 {
-    lua_getglobal(L, "tostring");
-    lua_pushvalue(co, -1);
-    lua_xmove(co, L, 1);
-    if (lua_pcall(L, 1, 1, 0) || !lua_isstring(L, -1))
-        return "(error object that has no text)";
+    int type = lua_type(L, -1);
+    bool has_text = luaL_getmetafield(L, -1, "__tostring");
+    lua_pop(L, has_text);
+    if (has_text || type == LUA_TNUMBER || type == LUA_TSTRING) {
+        lua_getglobal(L, "tostring");
+        lua_insert(L, -2);
+        if (lua_pcall(L, 1, 1, 0) || !lua_isstring(L, -1)) {
+            lua_pop(L, 1);
+            lua_pushliteral(L, "an error was raised whose __tostring gives no text");
+        }
+    } else {
+        const char *value = type == LUA_TBOOLEAN ? lua_toboolean(L, -1) ? "true" : "false" : lua_typename(L, type);
+        bool thing = type != LUA_TNIL && type != LUA_TBOOLEAN;
+        lua_pop(L, 1);
+        lua_pushfstring(L, "an error that is %s%s was raised, without a text", thing ? "a " : "", value);
+    }
+    cut_text(L);
     return lua_tostring(L, -1);
+}
+
+/* error_text(value) -> what is shown of an error. */
+static int text_of_error(lua_State *L)
+{
+    lua_settop(L, 1);
+    error_text(L);
+    return 1;
 }
 
 /* Where an error was raised that Lua has caught and raised again: the traceback that note_error has kept, when it is of the same error. */
 static bool push_noted(lua_State *L, lua_State *co)
 {
+    if (lua_isnil(co, -1))
+        return false;
     lua_getfield(L, LUA_REGISTRYINDEX, NOTED_ERROR);
     lua_pushvalue(co, -1);
     lua_xmove(co, L, 1);
@@ -317,7 +357,8 @@ static int note_error(lua_State *L)
     lua_pop(L, 1);
     if (known)
         return 1;
-    luaL_traceback(L, L, lua_isstring(L, 1) ? lua_tostring(L, 1) : "(error object)", 1);
+    lua_pushvalue(L, 1);
+    luaL_traceback(L, L, error_text(L), 1);
     lua_setfield(L, LUA_REGISTRYINDEX, NOTED_TRACEBACK);
     lua_pushvalue(L, 1);
     lua_setfield(L, LUA_REGISTRYINDEX, NOTED_ERROR);
@@ -340,7 +381,9 @@ void api_script_error(struct strand *strand)
     const struct vu *vu = strand->vu;
     struct vm *vm = vu->vm;
     int top = lua_gettop(vm->L);
-    const char *text = error_text(vm->L, strand->co);
+    lua_pushvalue(strand->co, -1);
+    lua_xmove(strand->co, vm->L, 1);
+    const char *text = error_text(vm->L);
     if (!push_noted(vm->L, strand->co))
         luaL_traceback(vm->L, strand->co, text, 0);
     const char *traceback = lua_tostring(vm->L, -1);
@@ -363,7 +406,7 @@ void api_outcome_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         { "fail", fail }, { "stop_user", stop_user }, { "stop_run", stop_run }, { "scenario", scenario },
-        { "note_error", note_error },
+        { "note_error", note_error }, { "error_text", text_of_error },
         { "state", state }, { "user_fields", user_fields }, { NULL, NULL },
     };
     api_register(L, functions);

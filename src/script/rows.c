@@ -25,7 +25,7 @@ static struct rows_source *sources;
 static bool map(struct rows_file *file, char *why, size_t size)
 {
     struct stat status;
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool known = fd >= 0 && fstat(fd, &status) == 0;
     if (!known) {
         snprintf(why, size, "%s", strerror(errno));

@@ -1,6 +1,8 @@
 """Whatever a script, a command line or a server does wrong: a clear message, the right exit status, nothing sent or nothing lost."""
+import os
 import re
 import signal
+import subprocess
 
 import pytest
 
@@ -270,3 +272,156 @@ def test_endless_loop_ends_by_interrupt(luabench, target):
     status, stdout, stderr = finish(run)
     assert status == 130, stderr
     assert_stuck_run_is_told(luabench, stdout, stderr)
+
+
+# Scripts and bodies that are not files on a disk.
+
+THREADS = 'scenario "s1" { users = 4, iterations = 20, run = function() http.post("/", { body = "x" }) end }'
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin", "fifo"])
+def test_script_through_a_pipe(luabench, raw_server, name):
+    """Every thread has a state of its own that loads the script; a pipe can be read but once."""
+    server = raw_server(OK)
+    if name == "fifo":
+        os.mkfifo(luabench.folder / "fifo")
+        process = luabench.start("fifo", "-t", "2", "--target", server.url)
+        (luabench.folder / "fifo").write_text(THREADS)
+    else:
+        process = luabench.start(name, "-t", "2", "--target", server.url, stdin=subprocess.PIPE)
+        process.stdin.write(THREADS)
+        process.stdin.close()
+        process.stdin = None
+    status, stdout, stderr = finish(process)
+    assert status == 0, stderr
+    assert "20 iterations in all" in stdout
+    assert "succeeded 20" in stdout or "started 20 = succeeded 20" in stdout
+
+
+def test_silent_pipe_says_that_it_is_waited_for(luabench):
+    os.mkfifo(luabench.folder / "fifo")
+    process = luabench.start("fifo", "--dry-run")
+    assert "waiting for fifo" in process.stderr.readline()
+    (luabench.folder / "fifo").write_text(ASK)
+    status, stdout, _ = finish(process)
+    assert status == 0
+    assert 'scenario "ask"' in stdout
+
+
+def test_body_through_a_pipe(luabench, target):
+    done = luabench.run(target.url + "/echo", "-n", "40", "-c", "4", "-t", "2", "-f", "-", "-o", "result.json", input="hello body")
+    assert done.returncode == 0, done.stderr
+    assert luabench.saved_result()["total"]["bytes"]["received"] >= 40 * len("hello body")
+
+
+ENDLESS = {
+    "device": (["/dev/zero"], r"/dev/zero: it is a device"),
+    "body from a device": (["http://127.0.0.1:1/", "-f", "/dev/zero"], r"-f: cannot read /dev/zero: it is a device"),
+    "wrk's script from a device": (["-s", "/dev/full", "http://127.0.0.1:1/"], r"/dev/full: it is a device"),
+    "body from a folder": (["http://127.0.0.1:1/", "-f", "."], r"-f: cannot read \.: it is a folder"),
+    "large script": (["sparse.lua"], r"sparse\.lua: it is larger than 16 MiB"),
+    "large body": (["http://127.0.0.1:1/", "-f", "sparse.lua"], r"-f: cannot read sparse\.lua: it is larger than 256 MiB"),
+    "authorities from a device": (["https://127.0.0.1:1/", "--cacert", "/dev/zero"], r"--cacert: cannot read /dev/zero: it is no regular file"),
+}
+
+
+@pytest.mark.parametrize("args, message", ENDLESS.values(), ids=ENDLESS)
+def test_what_has_no_end_is_refused(luabench, args, message):
+    with open(luabench.folder / "sparse.lua", "wb") as sparse:
+        sparse.truncate(5 << 30)
+    done = luabench.run(*args)
+    assert done.returncode == 2
+    assert re.search(message, done.stderr), done.stderr
+
+
+# What belongs to the top of a script.
+
+TOO_LATE = {
+    "run": 'scenario "s1" { run = function() scenario "s2" { run = print } end }',
+    "on_start": 'scenario "s1" { on_start = function() defaults { users = 2 } end, run = function() end }',
+    "setup": 'scenario "s1" { setup = function() thresholds { "checks: rate > 5%" } end, run = function() end }',
+    "teardown": 'scenario "s1" { teardown = function() params { x = 1 } end, run = function() end }',
+    "report": 'scenario "s1" { run = function() end }\nreport(function() metric.counter "x" end)',
+    "compare": 'scenario "s1" { run = function() compare "x" {} end }',
+}
+
+
+@pytest.mark.parametrize("script", TOO_LATE.values(), ids=TOO_LATE)
+def test_definitions_while_the_script_runs(luabench, script):
+    done = luabench.run("--target", "http://127.0.0.1:1", script=script)
+    assert done.returncode != 0
+    assert re.search(r"script\.lua:\d: [\w.]+ is called while the script runs; .* top of the script", done.stderr), done.stderr
+
+
+# Errors that are no texts are counted by what they are, not by where they lie in memory.
+
+RAISED = {
+    "nothing": ("error()", "an error that is nil was raised"),
+    "table": ("error({})", "an error that is a table was raised"),
+    "true": ("error(true)", "an error that is true was raised"),
+    "number": ("error(42)", "script.lua:1: 42"),
+    "table with a text": ('error(setmetatable({}, { __tostring = function() return "mine" end }))', "mine"),
+    "table whose text is none": ("error(setmetatable({}, { __tostring = function() error(1) end }))", "an error was raised whose __tostring gives no text"),
+    "control characters": (r'error("\27[31mred")', "script.lua:1: \x1b[31mred"),
+}
+
+
+@pytest.mark.parametrize("statement, text", RAISED.values(), ids=RAISED)
+def test_error_objects(luabench, statement, text):
+    done = luabench.run("-o", "result.json", script='scenario "s1" { iterations = 5, run = function() %s end }' % statement)
+    assert done.returncode == 3
+    (kind,) = luabench.saved_result()["script_errors"]["kinds"]
+    assert kind["count"] == 5
+    assert kind["text"].startswith(text)
+    assert "\x1b" not in done.stderr + done.stdout and "(null)" not in done.stderr + done.stdout
+
+
+def test_long_error_is_cut(luabench):
+    done = luabench.run("-o", "result.json", script='scenario "s1" { iterations = 2, run = function() error(("ü"):rep(1e6)) end }')
+    (kind,) = luabench.saved_result()["script_errors"]["kinds"]
+    assert len(kind["text"].encode()) < 5000 and kind["text"].endswith("bytes in all)")
+    assert len(done.stdout) + len(done.stderr) < 10000
+
+
+def test_user_vars_takes_tables_alone(luabench):
+    done = luabench.run(script='scenario "s1" { run = function(user) user.vars = 1 end }')
+    assert "user.vars.NAME = 1" in done.stderr
+
+
+# The message of an option names it as it was typed, the value, and what is expected.
+
+OPTION_MESSAGES = {
+    "long name": (["--users", "x"], r'--users: "x" is not a count; write 50'),
+    "joined": (["--duration=z"], r'--duration: "z" is not a duration'),
+    "another tool's": (["--vus", "x"], r'--vus: "x"'),
+    "empty": (["--cacert", ""], r"--cacert: its value is empty; write --cacert ca\.pem"),
+    "stages": (["--stages", "0/1s"], r'--stages: "0/1s": there is no stage with more than 0 users'),
+    "stage without a time": (["--stages", "1/"], r'--stages: "1/": "" is not a duration'),
+    "stages without time": (["--stages", "5/0"], r'--stages: "5/0": they take no time$'),
+    "socket": (["--unix-socket", "x" * 200], r"--unix-socket: a path must have"),
+    "source": (["--source-address", "192.0.2.1"], r"--source-address: no connection can come from 192\.0\.2\.1"),
+    "certificate": (["--cert", "nope.pem"], r"--cert: cannot read nope\.pem"),
+    "authorities": (["--cacert", "nope.pem"], r"--cacert: cannot read nope\.pem"),
+    "key": (["--key", "nope.pem"], r"--key is that of a certificate, and there is none: --cert is missing"),
+    "two ways": (["--unix-socket", "x", "--proxy", "http://a:1"], r"--unix-socket and --proxy both say"),
+    "warm-up": (["--warm-up", "20s"], r"--warm-up \(20 s\) leaves nothing of the 10 s"),
+    "folder": (["--root", "nope"], r'--root: "nope": there is no such folder'),
+    "users": (["-c", "64M"], r"-c: 64,000,000 users are more than"),
+}
+
+
+@pytest.mark.parametrize("args, message", OPTION_MESSAGES.values(), ids=OPTION_MESSAGES)
+def test_message_names_the_option(luabench, args, message):
+    done = luabench.run("http://127.0.0.1:1/", "--dry-run", *args)
+    assert done.returncode == 2
+    assert re.search("^luabench: .*" + message, done.stderr, re.M), done.stderr
+
+
+def test_message_does_not_steer_the_terminal(luabench):
+    done = luabench.run("http://127.0.0.1:1/", "-f", "\x1b[31mx")
+    assert "\x1b" not in done.stderr and "?[31mx" in done.stderr
+
+
+def test_sizes_and_rates_take_the_suffixes_of_counts(luabench):
+    assert luabench.run("http://127.0.0.1:1/", "--dry-run", "--script-memory", "64M").returncode == 0
+    assert "1000/s" in luabench.run("http://127.0.0.1:1/", "--dry-run", "-R", "1k").stdout

@@ -120,7 +120,7 @@ def test_what_is_wrong_with_a_file_is_said_with_the_line(luabench, line, message
 def test_a_file_is_opened_at_the_top(luabench):
     (luabench.folder / "ids.txt").write_text("a\n")
     done = luabench.run(script=idle('file.lines("ids.txt")'))
-    assert "script.lua:3: file.lines is called by a running user; call it at the top of the script, and use its rows in `run`" in done.stderr
+    assert "script.lua:3: file.lines is called while the script runs; it defines something, and belongs to the top of the script" in done.stderr
 
 
 # Random choices

@@ -133,7 +133,7 @@ def test_too_much_memory_while_loading(luabench):
     assert done.stderr == "luabench: the script cannot be loaded: not enough memory (--script-memory)\n"
 
 
-@pytest.mark.parametrize("size, message", [("1MB", '"1MB" is too little: a thread needs 4MiB before it does anything'), ("much", '"much" is not a size; write 64KiB, 5MB or a number of bytes')])
+@pytest.mark.parametrize("size, message", [("1MB", '"1MB" is too little: a thread needs 4MiB before it does anything'), ("much", '"much" is not a size; write 64KiB, 5MB, 5M or a number of bytes')])
 def test_wrong_script_memory(luabench, size, message):
     done = luabench.run("--script-memory", size, script='scenario "s" { run = function() end }')
     assert done.returncode == 2 and done.stderr == f"luabench: --script-memory: {message}\n"

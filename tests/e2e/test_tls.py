@@ -404,10 +404,10 @@ def refused(luabench, *options, **more):
 
 def test_unusable_files(luabench, authority, certificate, tmp_path):
     other = authority.issue("another")
-    assert refused(luabench, "--cacert", "no/ca.pem") == "luabench: ca: cannot read no/ca.pem: No such file or directory\n"
-    assert "cert: cannot read no.pem" in refused(luabench, "--cert", "no.pem")
-    assert "key: cannot read no.key" in refused(luabench, "--cert", certificate[0], "--key", "no.key")
-    assert f"key: the key in {other[1]} is not that of the certificate in {certificate[0]}" in refused(luabench, "--cert", certificate[0], "--key", other[1])
+    assert refused(luabench, "--cacert", "no/ca.pem") == "luabench: --cacert: cannot read no/ca.pem: No such file or directory\n"
+    assert "--cert: cannot read no.pem" in refused(luabench, "--cert", "no.pem")
+    assert "--key: cannot read no.key" in refused(luabench, "--cert", certificate[0], "--key", "no.key")
+    assert f"--key: the key in {other[1]} is not that of the certificate in {certificate[0]}" in refused(luabench, "--cert", certificate[0], "--key", other[1])
     assert "has no certificate in PEM form" in refused(luabench, "--cacert", certificate[1])
     assert "has no key that can be used" in refused(luabench, "--cert", certificate[0])
     secret = tmp_path / "secret.key"

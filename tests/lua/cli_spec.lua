@@ -177,7 +177,7 @@ describe("wrong options", function()
     { { "--target", "x" }, 'write "http://x"' }, { { "--quiet", "--interval", "1" }, "use one" }, { { "--no-keepalive", "--requests-per-connection", "5" }, "use one" },
     { { "-b", "x" }, "-b says what quick mode requests" }, { { "-X", "PUT" }, "-X says what quick mode requests" }, { { "word" }, "stand behind --: luabench" },
     { { "http://a", "--target", "http://b" }, "both give the target" }, { { "http://a", "http://b" }, "too many arguments" }, { { "--threshold", "http.latency: p(99) < 200" }, "200 what?" },
-    { { "--only", "" }, "--only: it is empty" },
+    { { "--only", "" }, "--only: its value is empty; write --only 'browse'" },
   }
   for _, case in ipairs(cases) do
     it(table.concat(case[1], " "), function()

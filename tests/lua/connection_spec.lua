@@ -60,7 +60,7 @@ describe("certificates", function()
     core = stub.install()
     core.refused = "ca: cannot read x"
     assert.equal(2, require("luabench.main").command({ "https://h", "--cacert", "x" }, "control").status)
-    assert.equal("luabench: ca: cannot read x\n", core.written[2])
+    assert.equal("luabench: --cacert: cannot read x\n", core.written[2])
     assert.equal("run", require("luabench.main").command({ "https://h", "--cacert", "x" }, "worker").action)
   end)
 end)

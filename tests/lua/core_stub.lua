@@ -118,6 +118,10 @@ function stub.install()
     return 1
   end
   function core.group_end(number, good) record("group_end", number, good) end
+  function core.error_text(problem)
+    if type(problem) == "table" and not (getmetatable(problem) or {}).__tostring then return "an error that is a table was raised" end
+    return tostring(problem)
+  end
   function core.note_error(problem) return problem end
 
   core.random, core.random_int = math.random, math.random
@@ -133,6 +137,17 @@ function stub.install()
     pipe:close()
     if real then return real end
     return nil, "No such file or directory"
+  end
+  function core.file_kind(path)
+    if not core.realpath(path) then return nil end
+    return core.realpath(path .. "/.") and "directory" or "file"
+  end
+  function core.read_file(path)
+    local file, why = io.open(path, "rb")
+    if not file then return nil, (why:gsub("^.*: ", "")) end
+    local text = file:read("*a")
+    file:close()
+    return text
   end
   function core.rows_open(...)
     record("rows_open", ...)

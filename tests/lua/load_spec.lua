@@ -79,7 +79,7 @@ describe("the keys of the load", function()
     { "stages = 5", "`stages`: must be a list of stages, not 5; write stages = { { users = 50" }, { "stages = { users = 5 }", "must be a list of stages, not one stage" },
     { "stages = {}", "`stages`: is empty" }, { "stages = { 5 }", "stage 1: must be a table, not 5" }, { "stages = { { hold = 5 } }", "stage 1: needs `users` or `rate`, one of the two" },
     { "stages = { { users = 1, rate = 1, hold = 1 } }", "stage 1: needs `users` or `rate`" }, { "stages = { { users = 1, hold = 1 }, { rate = 1, hold = 1 } }", "stage 2 has `rate` and stage 1 `users`" },
-    { "stages = { { users = 1 } }", "take no time; give `over` or `hold`" }, { "stages = { { users = 0, hold = 1 } }", "no stage with more than 0 users" },
+    { "stages = { { users = 1 } }", "they take no time; give `over` or `hold`" }, { "stages = { { users = 0, hold = 1 } }", "no stage with more than 0 users" },
     { "stages = { { users = 1.5, hold = 1 } }", "stage 1: `users`: 1.5 is not a whole number" }, { "stages = { { users = -1, hold = 1 } }", "stage 1: `users`: must be 0 or more" },
     { "stages = { { users = 1, over = 'x' } }", "stage 1: `over`: \"x\" is not a duration" }, { "stages = { { users = 1, duration = 5 } }", "stage 1: unknown key `duration`; here it is called `over`" },
     { "stages = { { target = 1, hold = 5 } }", "here it is called `users` or `rate`" }, { "stages = { { users = 1, hodl = 5 } }", "did you mean `hold`?" },
@@ -174,12 +174,12 @@ describe("options of the command line", function()
     assert.same({ "closed", 5, 2 }, { result.scenarios[1].model, result.scenarios[1].users, result.scenarios[1].duration })
   end)
   local wrong = {
-    { { "-R", "0" }, "-R: must be more than 0" }, { { "-R", "x" }, '-R: "x" is not a rate; write 100/s or 600/m' }, { { "-R", "5" }, "`rate` needs an end" },
-    { { "--arrivals", "poisson" }, "`arrivals` belongs to the open model" }, { { "--arrivals", "often" }, '--arrivals: must be "constant"' },
+    { { "-R", "0" }, "-R: must be more than 0" }, { { "-R", "x" }, '-R: "x" is not a rate; write 100/s or 600/m' }, { { "-R", "5" }, "-R needs an end" },
+    { { "--arrivals", "poisson" }, "--arrivals belongs to the open model" }, { { "--arrivals", "often" }, '--arrivals: must be "constant"' },
     { { "--stages", "5" }, '--stages: "5" is not LEVEL/TIME; write 10/30s,100/5m' }, { { "--stages", "x/5" }, '"x" is not a count' }, { { "--stages", "5/x" }, '"x" is not a duration' },
     { { "--stages", "5/5", "-c", "5" }, "--stages and -c contradict each other" }, { { "--stages", "5/5", "-d", "5" }, "--stages and -d contradict" },
     { { "--stages", "5/5", "-R", "5" }, "--stages and -R contradict" }, { { "--rate-stages", "5/5", "-R", "5" }, "--rate-stages and -R contradict" },
-    { { "-R", "5", "--ramp-up", "5" }, "--ramp-up and -R contradict" }, { { "--warm-up", "9", "-d", "5" }, "`warm_up` (9 s) leaves nothing" },
+    { { "-R", "5", "--ramp-up", "5" }, "--ramp-up and -R contradict" }, { { "--warm-up", "9", "-d", "5" }, "--warm-up (9 s) leaves nothing" },
   }
   for _, row in ipairs(wrong) do
     it("refuse " .. table.concat(row[1], " "), function() has(refused("users = 5", row[1]), row[2]) end)

@@ -65,10 +65,10 @@ end)
 
 describe("units.size", function()
   it("reads bytes", function()
-    check_table(units.size, { { 10, 10 }, { "64KiB", 65536 }, { "5MB", 5e6 }, { "1GiB", 2 ^ 30 }, { "1.5KiB", 1536 }, { "7", 7 }, { "12B", 12 } })
+    check_table(units.size, { { 10, 10 }, { "64KiB", 65536 }, { "5MB", 5e6 }, { "1GiB", 2 ^ 30 }, { "1.5KiB", 1536 }, { "7", 7 }, { "12B", 12 }, { "64k", 64000 }, { "64M", 64e6 } })
   end)
   it("says what is wrong", function()
-    check_table(units.size, { { "64k", nil, "is not a size" }, { -1, nil, "0 or more" }, { 1.5, nil, "whole number of bytes" }, { {}, nil, "is not a size" } })
+    check_table(units.size, { { "64x", nil, "is not a size" }, { -1, nil, "0 or more" }, { 1.5, nil, "whole number of bytes" }, { {}, nil, "is not a size" } })
   end)
 end)
 

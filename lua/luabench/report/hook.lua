@@ -17,7 +17,7 @@ end
 
 --- The global `report`.
 function hook.declare(call, extra)
-  if not stage.loading then errors.script("report is called by a running user; call it at the top of the script") end
+  stage.demand_loading("report")
   if type(call) ~= "function" or extra ~= nil then errors.script("report takes one function: report(function(summary) ... end), not %s", show(call)) end
   if listener then errors.script("report is used twice; the first is at %s", listener.where) end
   listener = { call = call, where = errors.where() or "?" }

@@ -20,7 +20,7 @@ local function calls(text)
 end
 
 local function on_error(value)
-  local text = type(value) == "table" and not (getmetatable(value) or {}).__tostring and "an error that is a table was raised" or tostring(value)
+  local text = core.error_text(value)
   return text .. calls(text)
 end
 
@@ -51,7 +51,7 @@ end
 
 -- The script may read below its own folder and below the current one, in which paths begin.
 local function configure(path, given)
-  local folders = { files.folder(path) }
+  local folders = { files.script_folder(path) }
   for _, folder in ipairs(given.allow_read or {}) do folders[#folders + 1] = folder end
   require("luabench.secrets").reset(given.show_secrets)
   require("luabench.env").configure(given.env)
@@ -63,15 +63,15 @@ end
 
 --- Loads the script that `given` names. What is wrong with it ends the command.
 function script.load(given)
-  local path, address = given.script, given.words[1]
-  local text, why = files.read(path)
-  if not text then errors.usage("cannot read the script %s: %s", path, why) end
+  local path, address = given.script == "-" and "/dev/stdin" or given.script, given.words[1]
+  local text, why = files.source(path)
+  if not text then errors.usage("cannot read the script %s: %s", errors.path(path), why) end
   local absolute
   absolute, why = url.absolute(url.with_scheme(address))
   if not absolute then errors.usage("%s", why) end
   configure(path, given)
   local target = api.target(absolute)
-  local env = environment.new(files.folder(path))
+  local env = environment.new(files.script_folder(path))
   env.wrk = api.new(env, target, header_list(given))
   env.package.loaded.wrk = env.wrk
   script.current = { env = env, wrk = env.wrk, path = path, target = target, args = arguments(address, given) }
