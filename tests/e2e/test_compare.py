@@ -270,3 +270,12 @@ def test_dry_run_says_what_it_would_take(luabench, folder):
     assert done.returncode == 0, done.stderr
     assert "two servers: one and two; 1 case, 8 rounds: 16 slots" in done.stdout
     assert not list(folder.glob("pid.*"))
+
+
+@pytest.mark.parametrize("plan, slots", [("node-deno-latency", 40), ("node-deno-users", 60), ("node-deno-fibonacci", 60), ("http2-hello", 60), ("hello-node-deno-bun", 90)])
+def test_ready_made_plans(luabench, plan, slots):
+    done = luabench.run(ROOT / "scripts" / f"{plan}.lua", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert f" {slots} slots" in done.stdout
+    quick = luabench.run(ROOT / "scripts" / f"{plan}.lua", "--dry-run", "-p", "quick=true")
+    assert quick.returncode == 0, quick.stderr
