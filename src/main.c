@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/limits.h"
 #include "run/runner.h"
 #include "script/vm.h"
 #include "serve/serve.h"
@@ -51,13 +52,13 @@ int main(int argc, char **argv)
     struct vm *control = vm_new(VM_CONTROL, has_option(argv, "--script-memory"));
     int status;
 
-    runner_raise_limits();
-    runner_loading(LOADING_SECONDS);
+    limits_raise();
+    limits_loading(LOADING_SECONDS);
     vm_command(control, argc, argv, &command);
     switch (command.action) {
     case ACTION_RUN: status = run(control, argc, argv, &command); break;
     case ACTION_SERVE:
-        runner_loaded();
+        limits_loaded();
         status = serve(&command.serve);
         break;
     default: status = command.status;

@@ -39,8 +39,10 @@ struct exchange {
     void *owner;       /* of the submitter */
     struct call *call; /* of the submitter: the call that it is a part of, NULL: it is the whole of it */
     struct batch *batch; /* of the submitter: the requests it was sent with in one text, NULL: it is alone */
+    uint64_t user;     /* of the submitter: the id of the user whose it is */
     void *figures;     /* of the submitter: struct name_metrics, where it is counted */
     enum err verdict;  /* of the submitter: what it counts as, once it has finished */
+    int64_t late;      /* of the submitter: ns that it has been late itself, with the request or with looking at the answer */
     int64_t earlier;   /* of the submitter: ns that the call had taken before, with other requests */
 
     /* marks, ns; 0: did not happen */

@@ -16,6 +16,7 @@ void metrics_init(struct metrics *metrics, const char *const *scenario_names, si
         metrics->scenarios[i].groups = mem_array(METRICS_GROUPS + 1, sizeof(struct group_metrics *));
         names_init(&metrics->scenarios[i].group_index, METRICS_GROUPS);
         metrics->scenarios[i].aside_before = INT64_MIN;
+        metrics->scenarios[i].window_end = INT64_MAX;
         metrics->scenarios[i].aside = &metrics->scenarios[i].warm_up;
     }
     metrics->checks = mem_array(METRICS_CHECKS + 1, sizeof *metrics->checks);
@@ -48,6 +49,10 @@ static void free_scenario(struct scenario_metrics *scenario)
     free_groups(scenario);
     hist_free(&scenario->user_wait);
     hist_free(&scenario->schedule_slip);
+    hist_free(&scenario->latency_net);
+    hist_free(&scenario->latency_refused);
+    hist_free(&scenario->unfinished);
+    timeline_free(&scenario->timeline);
     name_metrics_free(&scenario->warm_up.requests);
     for (size_t i = 0; i < scenario->name_count; i++) {
         name_metrics_free(scenario->names[i]);
@@ -271,6 +276,10 @@ static void merge_scenario(struct metrics *metrics, size_t index, const struct s
     hist_merge(&into->iteration_duration, &from->iteration_duration);
     hist_merge(&into->user_wait, &from->user_wait);
     hist_merge(&into->schedule_slip, &from->schedule_slip);
+    hist_merge(&into->latency_net, &from->latency_net);
+    hist_merge(&into->latency_refused, &from->latency_refused);
+    hist_merge(&into->unfinished, &from->unfinished);
+    into->completed_in_window += from->completed_in_window;
     merge_groups(metrics, index, from);
     merge_aside(&into->warm_up, &from->warm_up);
 }
@@ -303,6 +312,12 @@ void metrics_merge(struct metrics *into, const struct metrics *from)
     merge_aside(&into->setup, &from->setup);
     merge_aside(&into->teardown, &from->teardown);
     merge_error_texts(into, from);
+}
+
+void metrics_merge_timelines(struct metrics *into, const struct metrics *from)
+{
+    for (size_t i = 0; i < from->scenario_count; i++)
+        timeline_merge(&into->scenarios[i].timeline, &from->scenarios[i].timeline);
 }
 
 void metrics_add_up(const struct metrics *metrics, struct name_metrics *totals)

@@ -15,6 +15,7 @@
 #include "metrics/hist.h"
 #include "metrics/names.h"
 #include "metrics/own.h"
+#include "metrics/timeline.h"
 
 enum {
     METRICS_NAMES = 500,  /* names a scenario; requests under further ones are kept as "(other)" */
@@ -42,6 +43,7 @@ struct name_metrics {
     uint64_t interrupted;       /* still running at the end; in `errors` too */
     uint64_t retried;           /* sent again on a new connection; not a request of its own */
     uint64_t redirected;        /* redirects followed; not requests of their own */
+    uint64_t in_window;         /* of the scenario's responses: accepted, and complete within its window, whenever they were due; what rates are made of */
     uint64_t responses;         /* whole responses with any status = succeeded + errors[ERR_STATUS] + errors[ERR_UNEXPECTED]; what the histograms count */
     uint64_t bytes_sent;        /* request heads and bodies as written */
     uint64_t bytes_received;    /* response heads and bodies as read */
@@ -60,7 +62,7 @@ struct name_metrics {
 
 /* The fields of name_metrics that add up, and its histograms; in step with the struct. */
 #define NAME_COUNTERS(X) \
-    X(started) X(succeeded) X(failed) X(timed_out) X(interrupted) X(retried) X(redirected) X(responses) X(bytes_sent) X(bytes_received)
+    X(started) X(succeeded) X(failed) X(timed_out) X(interrupted) X(retried) X(redirected) X(in_window) X(responses) X(bytes_sent) X(bytes_received)
 #define NAME_HISTS(X) X(latency) X(latency_from_intended) X(service) X(wait) X(blocked) X(connect) X(tls)
 
 struct iteration_counts {
@@ -107,6 +109,12 @@ struct scenario_metrics {
     bool open;                      /* the model: latency_from_intended is kept */
     struct hist user_wait;          /* ns that arrivals waited for a free user; of those that had to */
     uint64_t backlog_max;           /* most arrivals waiting at once; merged by adding */
+    struct timeline timeline;       /* of latency, or latency_from_intended where that is kept; set up by group_start */
+    int64_t window_end;             /* ns, clock_ns: when no further iteration is started, and the window of rates ends; NS_NEVER: not known */
+    uint64_t completed_in_window;   /* of the iterations that completed */
+    struct hist latency_net;        /* ns, of each response: the timeline's latency without what luabench itself may have added */
+    struct hist latency_refused;    /* ns, of the responses that were not accepted: the timeline's latency */
+    struct hist unfinished;         /* ns, age at the end of what was not finished then: requests that were interrupted, arrivals that had not begun */
     struct hist schedule_slip;      /* ns by which the worker came to an arrival late, a wait for a user left out; one value for each arrival */
 
     int64_t aside_before;           /* ns, clock_ns: what was due before is counted in *aside */
@@ -130,6 +138,12 @@ static inline struct name_metrics *name_or_aside(struct name_metrics *name, int6
 static inline struct iteration_counts *iterations_or_aside(struct scenario_metrics *scenario, int64_t due)
 {
     return scenario_is_aside(scenario, due) ? &scenario->aside->iterations : &scenario->iterations;
+}
+
+/* True when what came to its end at `at` (ns) is counted in rates: not before the end of the warm-up, nor after the last iteration was started. */
+static inline bool is_in_window(const struct scenario_metrics *scenario, int64_t at)
+{
+    return at >= scenario->aside_before && at < scenario->window_end;
 }
 
 struct check_metrics {
@@ -183,6 +197,8 @@ void metrics_error_text(struct metrics *metrics, enum err error, const char *tex
 
 /* Adds everything in `from` to `into`; both have the same scenarios. */
 void metrics_merge(struct metrics *into, const struct metrics *from);
+/* Adds the timelines, which metrics_merge leaves out. */
+void metrics_merge_timelines(struct metrics *into, const struct metrics *from);
 /* Adds the counters and histograms of one name to another (to a zeroed one for a total, which is then released with name_metrics_free). */
 void name_metrics_merge(struct name_metrics *into, const struct name_metrics *from);
 /* Adds the names of each scenario to totals[its index], and those to totals[scenario_count]; all zeroed, to be released with name_metrics_free. */

@@ -94,6 +94,20 @@ static bool warm_up_balances(struct books *books)
     return good;
 }
 
+static bool latencies_balance(const struct books *books)
+{
+    const struct scenario_metrics *scenario = books->scenario;
+    uint64_t responses = 0, refused = 0, interrupted = 0;
+    for (size_t i = 0; i < scenario->name_count; i++) {
+        responses += scenario->names[i]->responses;
+        refused += scenario->names[i]->errors[ERR_STATUS] + scenario->names[i]->errors[ERR_UNEXPECTED];
+        interrupted += scenario->names[i]->interrupted;
+    }
+    return equal(books, "responses", responses, "values of latency_net", scenario->latency_net.count) &&
+           equal(books, "status and unexpected in errors", refused, "values of latency_refused", scenario->latency_refused.count) &&
+           at_most(books, "requests interrupted", interrupted, "values of unfinished", scenario->unfinished.count);
+}
+
 static bool scenario_balances(const struct scenario_metrics *scenario, char *why, size_t size)
 {
     struct books books = { .why = why, .size = size, .scenario = scenario };
@@ -105,7 +119,8 @@ static bool scenario_balances(const struct scenario_metrics *scenario, char *why
         if (!classes_balance(&books) || !responses_balance(&books))
             return false;
     }
-    return true;
+    books.name = NULL;
+    return latencies_balance(&books);
 }
 
 /* Requests of setup or teardown, said to be of a scenario of that name. */

@@ -45,7 +45,7 @@ void closed_next(struct group *group, struct vu *vu, int64_t due)
         return;
     }
     iterations_or_aside(group->metrics, due)->scheduled++;
-    group_begin(group, vu, sequence, due);
+    group_begin(group, vu, sequence, due, LATE_UNKNOWN);
 }
 
 static struct place *place_of(const struct group *group, uint64_t number)

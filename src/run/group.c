@@ -72,13 +72,14 @@ static bool in_iteration(const struct vu *vu)
     return vu->sequence;
 }
 
-void group_begin(struct group *group, struct vu *vu, uint64_t sequence, int64_t due)
+void group_begin(struct group *group, struct vu *vu, uint64_t sequence, int64_t due, int64_t late)
 {
     if (group->plan->fresh && vu->iteration)
         vu_replace(vu);
     vu->iteration++;
     vu->aside += scenario_is_aside(group->metrics, due);
     vu->sequence = sequence;
+    vu->late = late;
     vu_begin(vu, vu->welcome ? PHASE_RUN : PHASE_START, due);
 }
 
@@ -86,31 +87,36 @@ void group_begin(struct group *group, struct vu *vu, uint64_t sequence, int64_t 
 static void record_slip(struct group *group, struct vu *vu, int64_t now)
 {
     if (group_is_open(group) && in_iteration(vu) && !vu->slip_known && !scenario_is_aside(group->metrics, vu->due))
-        hist_record(&group->metrics->schedule_slip, now - vu->due);
+        hist_record(&group->metrics->schedule_slip, vu->late == LATE_UNKNOWN ? now - vu->due : vu->late);
     vu->slip_known = true;
 }
 
-static void end_iteration(struct group *group, const struct vu *vu)
+static void end_iteration(struct group *group, const struct vu *vu, int64_t now)
 {
-    if (group_is_open(group))
+    if (group_is_open(group)) {
         group->metrics->users--;
+        if (!scenario_is_aside(group->metrics, vu->due))
+            timeline_ended(&group->metrics->timeline, now);
+    }
     if (group->plan->fresh && vu->client != vu->scenario->client)
         client_reset(vu->client);
 }
 
 static void count_completed(struct group *group, struct vu *vu)
 {
+    int64_t now = clock_ns();
     counts_of(group, vu)->completed++;
+    group->metrics->completed_in_window += is_in_window(group->metrics, now);
     if (!scenario_is_aside(group->metrics, vu->due))
-        hist_record(&group->metrics->iteration_duration, clock_ns() - (group_is_open(group) ? vu->due : vu->began));
+        hist_record(&group->metrics->iteration_duration, now - (group_is_open(group) ? vu->due : vu->began));
     vu->iteration_failures = 0;
-    end_iteration(group, vu);
+    end_iteration(group, vu, now);
 }
 
 static void count_failed(struct group *group, struct vu *vu)
 {
     counts_of(group, vu)->failed++;
-    end_iteration(group, vu);
+    end_iteration(group, vu, clock_ns());
 }
 
 static int64_t rest_after_failure(unsigned failures)
@@ -155,7 +161,7 @@ static void iteration_ended(struct group *group, struct vu *vu, enum vu_outcome 
         break;
     case VU_STOPS_RUN:
         counts_of(group, vu)->interrupted++;
-        end_iteration(group, vu);
+        end_iteration(group, vu, clock_ns());
         end_user(group, vu);
         break;
     }
@@ -187,7 +193,7 @@ void group_ran(struct group *group, struct strand *strand)
     }
     enum vu_outcome outcome = vu_resume(strand);
     if (!vu->slip_known)
-        record_slip(group, vu, vu->began);
+        record_slip(group, vu, vu->began); /* vu_resume has found out */
     if (outcome == VU_WAITS)
         return;
     switch (phase) {
@@ -232,9 +238,10 @@ static void count_interrupted(struct group *group, struct vu *vu)
         group->preparing--;
     if (!running)
         return;
+    int64_t now = clock_ns();
     counts_of(group, vu)->interrupted++;
-    record_slip(group, vu, clock_ns());
-    end_iteration(group, vu);
+    record_slip(group, vu, now);
+    end_iteration(group, vu, now);
 }
 
 static void interrupt_user(struct group *group, struct vu *vu)
@@ -331,12 +338,16 @@ void group_start(struct group *group, int64_t start)
     const struct scenario_plan *plan = group->plan;
     struct timers *timers = &group->vm->loop->timers;
     group->start = start;
+    int64_t measured = group_time(group, schedule_warm(plan));
     if (plan->warm_up) {
-        group->metrics->aside_before = group_time(group, schedule_warm(plan));
-        timers_set(timers, &group->warm_timer, group->metrics->aside_before);
+        group->metrics->aside_before = measured;
+        timers_set(timers, &group->warm_timer, measured);
     }
-    if (plan->duration != NS_NEVER)
-        timers_set(timers, &group->end_timer, group_time(group, schedule_end(plan)));
+    timeline_begin(&group->metrics->timeline, measured);
+    if (plan->duration != NS_NEVER) {
+        group->metrics->window_end = group_time(group, schedule_end(plan));
+        timers_set(timers, &group->end_timer, group->metrics->window_end);
+    }
     if (group_is_open(group))
         open_start(group);
     else

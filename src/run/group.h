@@ -84,8 +84,8 @@ void group_abandon(struct group *group);
 /* The instant `offset` ns after the start of the run. */
 int64_t group_time(const struct group *group, int64_t offset);
 struct vu *group_new_user(struct group *group, uint64_t number);
-/* The iteration that the user, with its number `sequence` and due at `due`, has been given begins. */
-void group_begin(struct group *group, struct vu *vu, uint64_t sequence, int64_t due);
+/* The iteration that the user, with its number `sequence` and due at `due`, has been given begins. `late`: by how much the worker came late to it, or LATE_UNKNOWN. */
+void group_begin(struct group *group, struct vu *vu, uint64_t sequence, int64_t due, int64_t late);
 /* The user has no further iteration. */
 void group_leave(struct group *group, struct vu *vu);
 /* The user leaves as soon as it is not in an iteration; now if it is in none, or waits for the end of its pace(). */

@@ -96,29 +96,53 @@ static struct iteration_counts *counts_of(const struct group *group, int64_t due
     return iterations_or_aside(group->metrics, due);
 }
 
+static void count_scheduled(struct group *group, int64_t due)
+{
+    counts_of(group, due)->scheduled++;
+    timeline_due(&group->metrics->timeline, due);
+}
+
 /* The worker has come to an arrival for which there is no user. */
 static void count_late(struct group *group, int64_t due, int64_t now)
 {
-    counts_of(group, due)->scheduled++;
+    count_scheduled(group, due);
     if (!scenario_is_aside(group->metrics, due))
         hist_record(&group->metrics->schedule_slip, now - due);
+}
+
+/* An arrival has ended without having begun. */
+static void count_ended(struct group *group, int64_t due, int64_t now)
+{
+    if (!scenario_is_aside(group->metrics, due))
+        timeline_ended(&group->metrics->timeline, now);
+}
+
+static void count_unfinished(struct group *group, int64_t due, int64_t now)
+{
+    counts_of(group, due)->interrupted++;
+    count_ended(group, due, now);
+    if (!scenario_is_aside(group->metrics, due))
+        hist_record(&group->metrics->unfinished, now - due);
 }
 
 /* Those that have waited longer than the timeout are not started any more. */
 static void expire(struct group *group, int64_t now)
 {
     struct backlog *backlog = &group->backlog;
-    while (backlog->count && now - backlog->items[backlog->first].due > group->plan->http.timeout)
-        counts_of(group, shift(backlog).due)->expired++;
+    while (backlog->count && now - backlog->items[backlog->first].due > group->plan->http.timeout) {
+        int64_t due = shift(backlog).due;
+        counts_of(group, due)->expired++;
+        count_ended(group, due, now);
+    }
 }
 
 /* Arrivals */
 
-static void begin(struct group *group, struct vu *vu, uint64_t sequence, int64_t due)
+static void begin(struct group *group, struct vu *vu, uint64_t sequence, int64_t due, int64_t late)
 {
     if (++group->metrics->users > group->metrics->users_max)
         group->metrics->users_max = group->metrics->users;
-    group_begin(group, vu, sequence, due);
+    group_begin(group, vu, sequence, due, late);
 }
 
 static void wait_for_user(struct group *group, struct waiting waiting)
@@ -127,6 +151,7 @@ static void wait_for_user(struct group *group, struct waiting waiting)
     count_late(group, waiting.due, waiting.seen);
     if (group->plan->overflow == OVERFLOW_DROP) {
         counts_of(group, waiting.due)->dropped++;
+        count_ended(group, waiting.due, waiting.seen);
         return;
     }
     push(backlog, waiting);
@@ -142,9 +167,9 @@ static void arrive(struct group *group, int64_t due, uint64_t sequence, int64_t 
         wait_for_user(group, (struct waiting){ due, now, sequence });
         return;
     }
-    counts_of(group, due)->scheduled++;
+    count_scheduled(group, due);
     vu->slip_known = false;
-    begin(group, vu, sequence, due);
+    begin(group, vu, sequence, due, LATE_UNKNOWN);
 }
 
 void open_next(struct group *group, struct vu *vu)
@@ -160,7 +185,7 @@ void open_next(struct group *group, struct vu *vu)
         if (!scenario_is_aside(group->metrics, waiting.due))
             hist_record(&group->metrics->user_wait, now - waiting.seen);
         vu->slip_known = true;
-        begin(group, vu, waiting.sequence, waiting.due);
+        begin(group, vu, waiting.sequence, waiting.due, waiting.seen - waiting.due);
     } else if (open_more(group)) {
         list_prepend(&group->idle, &vu->main.link);
     } else {
@@ -208,13 +233,13 @@ void open_interrupt(struct group *group)
     int64_t now = clock_ns();
     expire(group, now);
     while (group->backlog.count)
-        counts_of(group, shift(&group->backlog).due)->interrupted++;
+        count_unfinished(group, shift(&group->backlog).due, now);
     for (; group->has_next && group->start; group->has_next = arrivals_next(&group->arrivals, &group->next)) {
         int64_t due = group_time(group, group->plan->start_after + group->next.due);
         if (due > now)
             break;
         count_late(group, due, now);
-        counts_of(group, due)->interrupted++;
+        count_unfinished(group, due, now);
     }
     group->has_next = false;
 }

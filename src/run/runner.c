@@ -17,7 +17,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "run/health.h"
 #include "run/judge.h"
+#include "run/limits.h"
 #include "run/progress.h"
 #include "run/worker.h"
 #include "script/results.h"
@@ -26,6 +28,7 @@
 
 enum {
     TICK_MS = 50,
+    LONG_SLICE_MS = 2,       /* a slice of Lua that takes so long is looked at, when a tick has met it */
     UNRESPONSIVE_MS = 1000,  /* a worker that has not looked at an order for so long is stuck */
     HEAD_START_MS = 2,       /* the workers' threads are awake by then, so that the first arrivals are not late */
     SPARE_DESCRIPTORS = 64,
@@ -38,6 +41,7 @@ enum {
 struct heartbeat {
     uint64_t slices;
     int64_t since; /* ns: since when it has been in this slice; 0: it is not in one */
+    bool asked;    /* it was asked where it is */
 };
 
 struct runner {
@@ -51,6 +55,7 @@ struct runner {
     int signals; /* signalfd */
     struct progress_state progress;
     struct judge judge;
+    struct health health;
     bool interrupted, stopping, server_ended;
     bool loaded;        /* the load has begun */
     int64_t ordered_at; /* ns: when the workers were told to interrupt everything; 0: not */
@@ -74,35 +79,6 @@ __attribute__((format(printf, 2, 3))) static void note(struct runner *runner, co
 }
 
 /* Limits */
-
-static void on_alarm(int number)
-{
-    static const char text[] = "luabench: the script did not finish loading in time (--script-timeout); is there an endless loop at its top level?\n";
-    if (write(STDERR_FILENO, text, sizeof text - 1) >= 0)
-        _exit(EXIT_SCRIPT);
-    _exit(EXIT_SCRIPT);
-}
-
-void runner_loading(unsigned seconds)
-{
-    struct sigaction action = { .sa_handler = on_alarm };
-    sigaction(SIGALRM, &action, NULL);
-    alarm(seconds);
-}
-
-void runner_loaded(void)
-{
-    alarm(0);
-}
-
-void runner_raise_limits(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 static uint64_t all_users(const struct plan *plan)
 {
@@ -271,6 +247,7 @@ static int64_t time_in_slice(struct worker *worker, struct heartbeat *beat, int6
     } else if (!beat->since || beat->slices != worker->vm->slices) {
         beat->slices = worker->vm->slices;
         beat->since = now;
+        beat->asked = false;
     }
     return beat->since ? now - beat->since : 0;
 }
@@ -289,27 +266,46 @@ static void park_worker(struct runner *runner, unsigned index)
     interrupt(runner);
 }
 
-/* Parks workers whose script never returns: beyond --script-timeout, or deaf to an interruption. */
-static void check_heartbeats(struct runner *runner)
+/* Asks a worker in a slice that has taken long where it is, once, and hears what was found. */
+static void find_slow_place(struct runner *runner, struct worker *worker, struct heartbeat *beat, int64_t slice)
+{
+    char where[WATCH_WHERE];
+    if (slice >= LONG_SLICE_MS * NS_PER_MS && !beat->asked) {
+        beat->asked = true;
+        watch_ask(&worker->watch, worker->thread, beat->slices);
+    }
+    if (watch_answer(&worker->watch, where) && runner->health.active)
+        health_place(&runner->health, where);
+}
+
+/* Parks workers whose script never returns: beyond --script-timeout, or deaf to an interruption. Returns in how many ms to look again. */
+static int check_heartbeats(struct runner *runner)
 {
     int64_t now = clock_ns();
+    int next = TICK_MS;
     for (unsigned i = 0; i < runner->worker_count; i++) {
         int64_t slice = time_in_slice(&runner->workers[i], &runner->heartbeats[i], now);
         bool deaf = runner->ordered_at && now - runner->ordered_at > UNRESPONSIVE_MS * NS_PER_MS && slice > UNRESPONSIVE_MS * NS_PER_MS;
+        find_slow_place(runner, &runner->workers[i], &runner->heartbeats[i], slice);
+        if (runner->heartbeats[i].since && !runner->heartbeats[i].asked)
+            next = LONG_SLICE_MS;
         if (slice > runner->plan->script_timeout || deaf)
             park_worker(runner, i);
     }
+    return next;
 }
 
 /* Until no worker is busy. */
 static void watch_stage(struct runner *runner)
 {
+    int period = TICK_MS;
     while (count_state(runner, WORKER_BUSY)) {
-        wait_for_event(runner, TICK_MS);
+        wait_for_event(runner, period);
         read_signals(runner);
         check_stop_run(runner);
         check_servers(runner);
-        check_heartbeats(runner);
+        health_tick(&runner->health, period * NS_PER_MS);
+        period = check_heartbeats(runner);
         progress_tick(&runner->progress, runner->stopping);
         if (runner->loaded)
             announce_grace(runner);
@@ -352,6 +348,19 @@ static bool has_open(const struct plan *plan)
     return false;
 }
 
+static void begin_health(struct runner *runner)
+{
+    struct gauge **gauges = mem_array(runner->worker_count, sizeof *gauges);
+    pid_t *threads = mem_array(runner->worker_count, sizeof *threads);
+    for (unsigned i = 0; i < runner->worker_count; i++) {
+        gauges[i] = &runner->workers[i].gauge;
+        threads[i] = runner->workers[i].thread_id;
+    }
+    health_begin(&runner->health, runner->run.start, gauges, threads, runner->worker_count);
+    free(gauges);
+    free(threads);
+}
+
 static void load(struct runner *runner)
 {
     runner->run.start = clock_ns() + (has_open(runner->plan) ? HEAD_START_MS * NS_PER_MS : 0);
@@ -362,7 +371,9 @@ static void load(struct runner *runner)
         .next = runner->run.start + NS_PER_SECOND,
     };
     progress_begin(&runner->progress);
+    begin_health(runner);
     run_on_all(runner, STAGE_LOAD);
+    health_end(&runner->health);
 }
 
 /* An interruption of the load is none of the teardown. */
@@ -409,6 +420,7 @@ static void merge_workers(struct runner *runner, struct results *results)
         if (worker == first)
             continue;
         metrics_merge(&first->metrics, &worker->metrics);
+        metrics_merge_timelines(&first->metrics, &worker->metrics);
         hist_merge(&first->vm->lag, &worker->vm->lag);
         for (size_t s = 0; s < runner->plan->scenario_count; s++)
             if (worker->durations[s] > first->durations[s])
@@ -444,6 +456,14 @@ static void take_warm_ups_off(struct runner *runner, int64_t *durations)
     }
 }
 
+static int64_t *windows_of(const struct runner *runner)
+{
+    int64_t *windows = mem_array(runner->plan->scenario_count, sizeof *windows);
+    for (size_t s = 0; s < runner->plan->scenario_count; s++)
+        windows[s] = schedule_window(&runner->plan->scenarios[s], runner->workers[0].durations[s]);
+    return windows;
+}
+
 static int report(struct runner *runner)
 {
     struct metrics *all = &runner->workers[0].metrics;
@@ -456,16 +476,22 @@ static int report(struct runner *runner)
     merge_workers(runner, &results);
     take_warm_ups_off(runner, runner->workers[0].durations);
     note_changes(runner);
+    int64_t *windows = windows_of(runner);
+    results.windows = windows;
+    results.window = schedule_whole_window(runner->plan, results.duration);
     results.notices = (const char *const *)runner->notices;
     results.notice_count = runner->notice_count;
     runner->totals = mem_array(runner->plan->scenario_count + 1, sizeof *runner->totals);
     metrics_add_up(all, runner->totals);
     results.totals = runner->totals;
     results.lag = &runner->workers[0].vm->lag;
+    results.health = runner->loaded ? &runner->health.figures : NULL;
     results.stuck = runner->has_stuck ? &runner->stuck : NULL;
     if (!metrics_balance(all, unbalanced, sizeof unbalanced))
         results.unbalanced = unbalanced;
-    return vm_finish(runner->control, &results);
+    int status = vm_finish(runner->control, &results);
+    free(windows);
+    return status;
 }
 
 /* A parked thread cannot be joined, and its Lua state not be closed: the process ends here, with everything written. */
@@ -517,6 +543,7 @@ static void close_run(struct runner *runner)
     once_free(&runner->run.once, runner->plan->scenario_count);
     free(runner->workers);
     free(runner->heartbeats);
+    health_free(&runner->health);
     free(runner->states);
     for (size_t i = 0; runner->totals && i <= runner->plan->scenario_count; i++)
         name_metrics_free(&runner->totals[i]);
@@ -543,7 +570,7 @@ int runner_run(struct vm *control, const struct plan *plan, int argc, char **arg
     ready = wait_until_ready(&runner) && ready;
     if (ready)
         ready = !(status = prepare(&runner));
-    runner_loaded();
+    limits_loaded();
     if (ready) {
         carry_out(&runner);
         status = report(&runner);

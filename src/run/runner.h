@@ -7,10 +7,5 @@
 /* Runs the plan that vm_command has read in the control state, and makes its reports; returns the exit status. `argc` and `argv` are main's: each worker reads the
  * command line and the script again in a state of its own. Ends the process itself when a thread is stuck in a script. */
 int runner_run(struct vm *control, const struct plan *plan, int argc, char **argv);
-/* Limits how long scripts may take to load: the process ends with a message when runner_loaded is not called within `seconds`. */
-void runner_loading(unsigned seconds);
-void runner_loaded(void);
-/* Raises the soft limit of open files to the hard one. */
-void runner_raise_limits(void);
 
 #endif

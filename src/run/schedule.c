@@ -115,6 +115,22 @@ int64_t schedule_duration(const struct plan *plan)
     return last;
 }
 
+static int64_t at_most(int64_t measured, int64_t limit)
+{
+    return measured < limit ? measured : limit;
+}
+
+int64_t schedule_window(const struct scenario_plan *scenario, int64_t measured)
+{
+    return scenario->duration == NS_NEVER ? measured : at_most(measured, scenario->duration - scenario->warm_up);
+}
+
+int64_t schedule_whole_window(const struct plan *plan, int64_t measured)
+{
+    int64_t end = schedule_duration(plan);
+    return end == NS_NEVER ? measured : at_most(measured, end - schedule_measured(plan));
+}
+
 bool schedule_claim(struct claims *claims, bool aside, uint64_t *sequence)
 {
     if (!aside) {

@@ -49,6 +49,10 @@ int64_t schedule_measured(const struct plan *plan);
 int64_t schedule_end(const struct scenario_plan *scenario);
 /* When iterations that still run are interrupted; NS_NEVER without a duration. */
 int64_t schedule_deadline(const struct scenario_plan *scenario);
+/* How long of the `measured` ns that a scenario took after its warm-up iterations were started: the window of its rates. */
+int64_t schedule_window(const struct scenario_plan *scenario, int64_t measured);
+/* The same of the whole run. */
+int64_t schedule_whole_window(const struct plan *plan, int64_t measured);
 /* When the last scenario ends at the latest, graceful stop left out; NS_NEVER when that is not known. */
 int64_t schedule_duration(const struct plan *plan);
 

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "run/worker.h"
 
 #include <stdio.h>
@@ -62,6 +63,7 @@ static void turn(struct worker *worker)
     struct vm *vm = worker->vm;
     struct strand *strand;
     loop_poll(&worker->loop, !vm_busy(vm) && !arrivals_due(worker));
+    vm->read_since = worker->loop.since;
     if (interrupted(worker))
         interrupt_all(worker);
     vm_polled(vm);
@@ -194,8 +196,11 @@ static void load(struct worker *worker)
     timers_set(&worker->loop.timers, &worker->publish_timer, worker->run->start + PUBLISH_MS * NS_PER_MS);
     for (size_t i = 0; i < plan->scenario_count; i++)
         group_start(&worker->groups[i], worker->run->start);
-    while (worker->active)
+    worker->loop.returned = clock_ns(); /* what came before is none of the load's */
+    while (worker->active) {
         turn(worker);
+        gauge_polled(&worker->gauge, &worker->loop);
+    }
     timers_clear(&worker->publish_timer);
     worker->cpu = thread_cpu(worker) - worker->cpu_before;
     for (size_t i = 0; i < plan->scenario_count; i++)
@@ -284,6 +289,7 @@ static void *thread_main(void *argument)
         set_state(worker, WORKER_FAILED);
         return NULL;
     }
+    worker->thread_id = gettid();
     open_groups(worker);
     timer_init(&worker->publish_timer, on_publish);
     do {
@@ -369,6 +375,7 @@ void worker_join(struct worker *worker)
 void worker_free(struct worker *worker)
 {
     metrics_totals_free(&worker->totals);
+    gauge_free(&worker->gauge);
     metrics_free(&worker->metrics);
     metrics_free(&worker->figures);
     metrics_totals_free(&worker->warm_up);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "run/group.h"
+#include "run/health.h"
 #include "run/lines.h"
 #include "run/once.h"
 #include "script/vm.h"
@@ -57,6 +58,8 @@ struct worker {
     struct pool *pool;
     struct vm *vm;
     struct watch watch;
+    struct gauge gauge;   /* of the loop during the load */
+    pid_t thread_id;      /* the kernel's */
     struct metrics metrics;
     struct group *groups; /* by scenario */
     struct group **open_groups; /* those of the open model */

@@ -86,6 +86,9 @@ int api_json_push(lua_State *L, const char *text, size_t length);
 
 /* Pushes a hist object that reads `hist`, which must outlive the state. */
 void api_hist_push(lua_State *L, const struct hist *hist);
+/* A timeline object that looks into `timeline`, which must outlive the state. */
+struct timeline;
+void api_timeline_push(lua_State *L, const struct timeline *timeline);
 /* Pushes a hist object of its own with the counts that hist_encode has written to `bytes`. */
 void api_hist_push_encoded(lua_State *L, const struct buf *bytes);
 

@@ -65,6 +65,13 @@ static int quantile(lua_State *L)
     return push_seconds(L, hist_quantile(check_hist(L, 1), q));
 }
 
+/* h:upto(seconds): how many values are at most so large, to the accuracy of a counter. */
+static int upto(lua_State *L)
+{
+    lua_pushnumber(L, (lua_Number)hist_count_upto(check_hist(L, 1), (int64_t)(luaL_checknumber(L, 2) * 1e9)));
+    return 1;
+}
+
 static int encode(lua_State *L)
 {
     struct buf bytes = { 0 }, text = { 0 };
@@ -97,6 +104,27 @@ static int counters(lua_State *L)
     return 2;
 }
 
+static void add_bucket(void *context, int64_t low, int64_t high, uint64_t times)
+{
+    lua_State *L = context;
+    int next = (int)lua_objlen(L, -1) + 1;
+    lua_Number fields[] = { (lua_Number)low, (lua_Number)high, (lua_Number)times };
+    for (int i = 0; i < 3; i++) {
+        lua_pushnumber(L, fields[i]);
+        lua_rawseti(L, i - 4, next);
+    }
+}
+
+/* h:buckets() -> lists of the lowest and the highest values (ns) of the counters that are not empty, from small to large, and of their counts. */
+static int buckets(lua_State *L)
+{
+    const struct hist *hist = check_hist(L, 1);
+    for (int i = 0; i < 3; i++)
+        lua_newtable(L);
+    hist_each(hist, add_bucket, L);
+    return 3;
+}
+
 static int release(lua_State *L)
 {
     struct hist_object *object = luaL_checkudata(L, 1, HIST_TYPE);
@@ -110,7 +138,7 @@ static int release(lua_State *L)
 static struct hist_object *new_object(lua_State *L)
 {
     static const luaL_Reg methods[] = {
-        { "count", count }, { "min", min }, { "max", max }, { "mean", mean }, { "stddev", stddev }, { "quantile", quantile }, { "encode", encode }, { "counters", counters }, { NULL, NULL },
+        { "count", count }, { "min", min }, { "max", max }, { "mean", mean }, { "stddev", stddev }, { "quantile", quantile }, { "upto", upto }, { "encode", encode }, { "counters", counters }, { "buckets", buckets }, { NULL, NULL },
     };
     struct hist_object *object = lua_newuserdata(L, sizeof *object);
     *object = (struct hist_object){ 0 };
@@ -142,6 +170,20 @@ void api_hist_push_encoded(lua_State *L, const struct buf *bytes)
     hist_decode(own_hist(new_object(L)), bytes->data, bytes->length);
 }
 
+/* hist_decode(text) -> a new hist object of what h:encode() gave; nil when it is damaged. */
+static int decode(lua_State *L)
+{
+    size_t length;
+    const char *text = luaL_checklstring(L, 1, &length);
+    struct buf bytes = { 0 };
+    struct hist *hist = own_hist(new_object(L));
+    bool good = base64_decode(&bytes, text, length) && hist_decode(hist, bytes.data, bytes.length);
+    buf_free(&bytes);
+    if (!good)
+        lua_pushnil(L);
+    return 1;
+}
+
 /* hist_merge(list): a new hist object with the counts of all of them. */
 static int hist_merge_list(lua_State *L)
 {
@@ -158,6 +200,6 @@ static int hist_merge_list(lua_State *L)
 
 void api_hist_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = { { "hist_merge", hist_merge_list }, { NULL, NULL } };
+    static const luaL_Reg functions[] = { { "hist_merge", hist_merge_list }, { "hist_decode", decode }, { NULL, NULL } };
     api_register(L, functions);
 }

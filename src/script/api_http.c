@@ -63,6 +63,8 @@ void api_http_finished(struct vm *vm, struct exchange *exchange)
 {
     struct strand *strand = exchange->owner;
     leave_upload(exchange);
+    if (exchange->finished > vm->read_since)
+        exchange->late += exchange->finished - vm->read_since;
     if (exchange->notes & NOTE_ENCODED)
         decode(vm, strand, exchange);
     exchange->verdict = record_verdict(exchange);
@@ -136,8 +138,10 @@ static void submit(struct vu *vu, struct exchange *exchange, int64_t now)
 {
     struct pool *pool = vu->vm->pool;
     exchange->started = exchange->intended = now;
-    if (vu->intended)
+    if (vu->intended) {
         exchange->intended = vu->intended;
+        exchange->late = vu->late;
+    }
     vu->intended = 0;
     exchange->deadline = ns_after(exchange->intended, exchange->deadline); /* a timeout until now */
     exchange->figures = exchange->request->metrics;
@@ -312,6 +316,7 @@ static int send_request(lua_State *L)
     exchange->discard = vu->scenario->plan->http.discard_bodies;
     exchange->call = sending.call;
     exchange->owner = strand;
+    exchange->user = vu->id;
     strand->exchange = exchange;
     int64_t now = clock_ns();
     strand->unsent = vu->connect_after > now;

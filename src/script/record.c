@@ -55,6 +55,28 @@ enum err record_verdict(const struct exchange *exchange)
 
 /* Recording */
 
+static int64_t or_zero(int64_t ns)
+{
+    return ns > 0 ? ns : 0;
+}
+
+/* How much of a response's latency may be luabench's own doing: the request was late, was held back while other users ran, and its answer was not looked at at once. */
+static int64_t own_delay(const struct exchange *exchange)
+{
+    int64_t held = exchange->sent - exchange->assigned - exchange->dns - exchange->connect - exchange->tls;
+    return exchange->late + or_zero(held);
+}
+
+/* The figures of the scenario, of its headline latency. */
+static void record_latency(struct scenario_metrics *scenario, const struct exchange *exchange, enum err verdict)
+{
+    int64_t latency = scenario->open ? exchange->finished - exchange->intended : exchange->finished - exchange->started + exchange->earlier;
+    hist_record(&scenario->latency_net, or_zero(latency - own_delay(exchange)));
+    timeline_response(&scenario->timeline, exchange->intended, latency);
+    if (verdict)
+        hist_record(&scenario->latency_refused, latency);
+}
+
 static void record_response(struct name_metrics *name, const struct exchange *exchange, enum err verdict, bool open)
 {
     name->responses++;
@@ -75,6 +97,13 @@ static void record_response(struct name_metrics *name, const struct exchange *ex
         hist_record(&name->connect, exchange->connect);
     if (exchange->tls)
         hist_record(&name->tls, exchange->tls);
+}
+
+static void record_interrupted(struct name_metrics *name, struct name_metrics *own, const struct exchange *exchange)
+{
+    name->interrupted++;
+    if (name == own)
+        hist_record(&own->scenario->unfinished, exchange->finished - exchange->intended);
 }
 
 /* "interrupted" and "status" need no words. */
@@ -102,10 +131,14 @@ void record_exchange(struct metrics *metrics, const struct exchange *exchange, e
     record_bytes(name, exchange);
     if (!exchange->error) {
         record_response(name, exchange, verdict, own->scenario->open);
+        if (!verdict)
+            own->in_window += is_in_window(own->scenario, exchange->finished);
+        if (name == own)
+            record_latency(own->scenario, exchange, verdict);
     } else {
         name->errors[verdict]++;
         if (verdict == ERR_INTERRUPTED)
-            name->interrupted++;
+            record_interrupted(name, own, exchange);
         else if (verdict == ERR_TIMEOUT || verdict == ERR_CONNECT_TIMEOUT)
             name->timed_out++;
         else

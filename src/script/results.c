@@ -13,45 +13,15 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "script/api.h"
-
-/* The setters below set a field of the table on top of the stack. */
-
-static void set_count(lua_State *L, const char *key, uint64_t value)
-{
-    lua_pushnumber(L, (lua_Number)value);
-    lua_setfield(L, -2, key);
-}
-
-static void set_number(lua_State *L, const char *key, double value)
-{
-    lua_pushnumber(L, value);
-    lua_setfield(L, -2, key);
-}
-
-static void set_text(lua_State *L, const char *key, const char *text)
-{
-    lua_pushstring(L, text); /* NULL becomes nil */
-    lua_setfield(L, -2, key);
-}
-
-static void set_bool(lua_State *L, const char *key, bool value)
-{
-    lua_pushboolean(L, value);
-    lua_setfield(L, -2, key);
-}
-
-static void set_hist(lua_State *L, const char *key, const struct hist *hist)
-{
-    api_hist_push(L, hist);
-    lua_setfield(L, -2, key);
-}
+#include "script/results_health.h"
+#include "script/table.h"
 
 static void push_errors(lua_State *L, const uint64_t *errors)
 {
     lua_newtable(L);
     for (int i = 1; i < ERR_COUNT; i++)
         if (errors[i])
-            set_count(L, err_name(i), errors[i]);
+            table_set_count(L, err_name(i), errors[i]);
 }
 
 /* Sets the table of tags that "TAG=VALUE\n..." stands for, and appends it to the label. */
@@ -76,7 +46,7 @@ static void push_name(lua_State *L, const char *name)
     const char *tags = name ? strchr(name, '\n') : NULL;
     struct buf label = { 0 };
     if (!tags) {
-        set_text(L, "name", name);
+        table_set_text(L, "name", name);
         return;
     }
     lua_pushlstring(L, name, (size_t)(tags - name));
@@ -92,16 +62,17 @@ static void push_named(lua_State *L, const struct name_metrics *name)
 {
     lua_newtable(L);
     push_name(L, name->name);
-    set_count(L, "started", name->started);
-    set_count(L, "succeeded", name->succeeded);
-    set_count(L, "failed", name->failed);
-    set_count(L, "timed_out", name->timed_out);
-    set_count(L, "interrupted", name->interrupted);
-    set_count(L, "retried", name->retried);
-    set_count(L, "redirected", name->redirected);
-    set_count(L, "responses", name->responses);
-    set_count(L, "bytes_sent", name->bytes_sent);
-    set_count(L, "bytes_received", name->bytes_received);
+    table_set_count(L, "started", name->started);
+    table_set_count(L, "succeeded", name->succeeded);
+    table_set_count(L, "failed", name->failed);
+    table_set_count(L, "timed_out", name->timed_out);
+    table_set_count(L, "interrupted", name->interrupted);
+    table_set_count(L, "retried", name->retried);
+    table_set_count(L, "redirected", name->redirected);
+    table_set_count(L, "in_window", name->in_window);
+    table_set_count(L, "responses", name->responses);
+    table_set_count(L, "bytes_sent", name->bytes_sent);
+    table_set_count(L, "bytes_received", name->bytes_received);
     push_errors(L, name->errors);
     lua_setfield(L, -2, "errors");
     lua_newtable(L);
@@ -110,33 +81,33 @@ static void push_named(lua_State *L, const struct name_metrics *name)
         lua_rawseti(L, -2, name->statuses[i].status);
     }
     lua_setfield(L, -2, "statuses");
-    set_hist(L, "latency", &name->latency);
-    set_hist(L, "latency_from_intended", &name->latency_from_intended);
-    set_hist(L, "service", &name->service);
-    set_hist(L, "wait", &name->wait);
-    set_hist(L, "blocked", &name->blocked);
-    set_hist(L, "connect", &name->connect);
-    set_hist(L, "tls", &name->tls);
+    table_set_hist(L, "latency", &name->latency);
+    table_set_hist(L, "latency_from_intended", &name->latency_from_intended);
+    table_set_hist(L, "service", &name->service);
+    table_set_hist(L, "wait", &name->wait);
+    table_set_hist(L, "blocked", &name->blocked);
+    table_set_hist(L, "connect", &name->connect);
+    table_set_hist(L, "tls", &name->tls);
 }
 
 static void push_iterations(lua_State *L, const struct iteration_counts *counts)
 {
     lua_newtable(L);
-    set_count(L, "scheduled", counts->scheduled);
-    set_count(L, "completed", counts->completed);
-    set_count(L, "failed", counts->failed);
-    set_count(L, "interrupted", counts->interrupted);
-    set_count(L, "dropped", counts->dropped);
-    set_count(L, "expired", counts->expired);
+    table_set_count(L, "scheduled", counts->scheduled);
+    table_set_count(L, "completed", counts->completed);
+    table_set_count(L, "failed", counts->failed);
+    table_set_count(L, "interrupted", counts->interrupted);
+    table_set_count(L, "dropped", counts->dropped);
+    table_set_count(L, "expired", counts->expired);
 }
 
 static void push_connections(lua_State *L, const struct connection_counts *counts)
 {
     lua_newtable(L);
-    set_count(L, "opened", counts->opened);
-    set_count(L, "reused", counts->reused);
-    set_count(L, "closed_by_peer", counts->closed_by_peer);
-    set_count(L, "max_open", counts->max_open);
+    table_set_count(L, "opened", counts->opened);
+    table_set_count(L, "reused", counts->reused);
+    table_set_count(L, "closed_by_peer", counts->closed_by_peer);
+    table_set_count(L, "max_open", counts->max_open);
 }
 
 static void push_details(lua_State *L, const struct connection_details *details)
@@ -145,10 +116,10 @@ static void push_details(lua_State *L, const struct connection_details *details)
     for (size_t i = 0; i < details->address_count; i++) {
         const struct address_metrics *address = &details->addresses[i];
         lua_newtable(L);
-        set_text(L, "address", address->address);
-        set_count(L, "opened", address->opened);
-        set_count(L, "failed", address->failed);
-        set_count(L, "requests", address->requests);
+        table_set_text(L, "address", address->address);
+        table_set_count(L, "opened", address->opened);
+        table_set_count(L, "failed", address->failed);
+        table_set_count(L, "requests", address->requests);
         lua_rawseti(L, -2, (int)i + 1);
     }
     lua_setfield(L, -2, "by_address");
@@ -156,11 +127,11 @@ static void push_details(lua_State *L, const struct connection_details *details)
     for (size_t i = 0; i < details->agreed_count; i++) {
         const struct agreed_metrics *agreed = &details->agreed[i];
         lua_newtable(L);
-        set_text(L, "http", agreed->http);
-        set_text(L, "tls", agreed->tls);
-        set_text(L, "cipher", agreed->cipher);
-        set_count(L, "opened", agreed->opened);
-        set_count(L, "resumed", agreed->resumed);
+        table_set_text(L, "http", agreed->http);
+        table_set_text(L, "tls", agreed->tls);
+        table_set_text(L, "cipher", agreed->cipher);
+        table_set_count(L, "opened", agreed->opened);
+        table_set_count(L, "resumed", agreed->resumed);
         lua_rawseti(L, -2, (int)i + 1);
     }
     lua_setfield(L, -2, "agreed");
@@ -182,36 +153,43 @@ static void push_groups(lua_State *L, const struct scenario_metrics *scenario)
     for (size_t i = 0; i < scenario->group_count; i++) {
         const struct group_metrics *group = scenario->groups[i];
         lua_newtable(L);
-        set_text(L, "name", group->name);
-        set_hist(L, "duration", &group->duration);
-        set_count(L, "cut", group->cut);
+        table_set_text(L, "name", group->name);
+        table_set_hist(L, "duration", &group->duration);
+        table_set_count(L, "cut", group->cut);
         lua_rawseti(L, -2, (int)i + 1);
     }
 }
 
 static void push_arrivals(lua_State *L, const struct scenario_metrics *scenario)
 {
-    set_hist(L, "user_wait", &scenario->user_wait);
-    set_hist(L, "schedule_slip", &scenario->schedule_slip);
-    set_count(L, "backlog_max", scenario->backlog_max);
+    table_set_hist(L, "user_wait", &scenario->user_wait);
+    table_set_hist(L, "schedule_slip", &scenario->schedule_slip);
+    table_set_count(L, "backlog_max", scenario->backlog_max);
 }
 
-static void push_scenario(lua_State *L, const struct scenario_metrics *scenario, int64_t duration, const struct name_metrics *total)
+static void push_scenario(lua_State *L, const struct scenario_metrics *scenario, int64_t duration, int64_t window, const struct name_metrics *total)
 {
     lua_newtable(L);
-    set_text(L, "name", scenario->name);
-    set_count(L, "users_max", scenario->users_max);
-    set_number(L, "duration", ns_to_seconds(duration));
+    table_set_text(L, "name", scenario->name);
+    table_set_count(L, "users_max", scenario->users_max);
+    table_set_number(L, "duration", ns_to_seconds(duration));
+    table_set_number(L, "window", ns_to_seconds(window));
     push_iterations(L, &scenario->iterations);
     lua_setfield(L, -2, "iterations");
     push_connections(L, &scenario->connections);
     push_details(L, &scenario->connection_details);
     lua_setfield(L, -2, "connections");
-    set_hist(L, "iteration_duration", &scenario->iteration_duration);
+    table_set_hist(L, "iteration_duration", &scenario->iteration_duration);
     push_groups(L, scenario);
     lua_setfield(L, -2, "groups");
     push_aside(L, &scenario->warm_up);
     lua_setfield(L, -2, "warm_up");
+    table_set_count(L, "completed_in_window", scenario->completed_in_window);
+    table_set_hist(L, "latency_net", &scenario->latency_net);
+    table_set_hist(L, "latency_refused", &scenario->latency_refused);
+    table_set_hist(L, "unfinished", &scenario->unfinished);
+    api_timeline_push(L, &scenario->timeline);
+    lua_setfield(L, -2, "timeline");
     if (scenario->open)
         push_arrivals(L, scenario);
     lua_newtable(L);
@@ -228,7 +206,7 @@ static void push_scenarios(lua_State *L, const struct results *results)
 {
     lua_newtable(L);
     for (size_t i = 0; i < results->metrics->scenario_count; i++) {
-        push_scenario(L, &results->metrics->scenarios[i], results->durations[i], &results->totals[i]);
+        push_scenario(L, &results->metrics->scenarios[i], results->durations[i], results->windows ? results->windows[i] : results->durations[i], &results->totals[i]);
         lua_rawseti(L, -2, (int)i + 1);
     }
     lua_setfield(L, -2, "scenarios");
@@ -248,15 +226,15 @@ static void push_check(lua_State *L, const struct check_metrics *check, size_t s
         fails += check[s].fails;
         why = why ? why : check[s].why;
         lua_createtable(L, 0, 2);
-        set_count(L, "passes", check[s].passes);
-        set_count(L, "fails", check[s].fails);
+        table_set_count(L, "passes", check[s].passes);
+        table_set_count(L, "fails", check[s].fails);
         lua_rawseti(L, -2, (int)s + 1);
     }
     lua_setfield(L, -2, "scenarios");
-    set_text(L, "name", check->name);
-    set_count(L, "passes", passes);
-    set_count(L, "fails", fails);
-    set_text(L, "why", why);
+    table_set_text(L, "name", check->name);
+    table_set_count(L, "passes", passes);
+    table_set_count(L, "fails", fails);
+    table_set_text(L, "why", why);
 }
 
 static void push_checks(lua_State *L, const struct metrics *metrics)
@@ -272,15 +250,15 @@ static void push_checks(lua_State *L, const struct metrics *metrics)
 static void push_script_errors(lua_State *L, const struct metrics *metrics)
 {
     lua_newtable(L);
-    set_count(L, "count", metrics->script_error_count);
+    table_set_count(L, "count", metrics->script_error_count);
     lua_newtable(L);
     for (size_t i = 0; i < metrics->script_error_kinds; i++) {
         const struct script_error *error = &metrics->script_errors[i];
         lua_newtable(L);
-        set_text(L, "scenario", error->scenario);
-        set_text(L, "text", error->text);
-        set_text(L, "traceback", error->traceback);
-        set_count(L, "count", error->count);
+        table_set_text(L, "scenario", error->scenario);
+        table_set_text(L, "text", error->text);
+        table_set_text(L, "traceback", error->traceback);
+        table_set_count(L, "count", error->count);
         lua_rawseti(L, -2, (int)i + 1);
     }
     lua_setfield(L, -2, "kinds");
@@ -293,8 +271,8 @@ static void push_error_texts(lua_State *L, const struct metrics *metrics)
     for (int i = 0, count = 0; i < ERR_COUNT; i++)
         for (int k = 0; k < METRICS_ERROR_TEXTS && metrics->error_texts[i][k]; k++) {
             lua_newtable(L);
-            set_text(L, "error", err_name((enum err)i));
-            set_text(L, "text", metrics->error_texts[i][k]);
+            table_set_text(L, "error", err_name((enum err)i));
+            table_set_text(L, "text", metrics->error_texts[i][k]);
             lua_rawseti(L, -2, ++count);
         }
     lua_setfield(L, -2, "error_texts");
@@ -305,14 +283,14 @@ static void push_series_of(lua_State *L, const struct own_metric *metric)
     for (size_t i = 0; i < metric->count; i++) {
         const struct own_series *series = metric->series[i];
         lua_newtable(L);
-        set_text(L, "key", series->key);
-        set_count(L, "count", series->count);
-        set_number(L, "sum", series->sum);
-        set_number(L, "last", series->last);
-        set_number(L, "last_at", ns_to_seconds(series->last_at));
-        set_number(L, "min", series->min);
-        set_number(L, "max", series->max);
-        set_hist(L, "hist", &series->hist);
+        table_set_text(L, "key", series->key);
+        table_set_count(L, "count", series->count);
+        table_set_number(L, "sum", series->sum);
+        table_set_number(L, "last", series->last);
+        table_set_number(L, "last_at", ns_to_seconds(series->last_at));
+        table_set_number(L, "min", series->min);
+        table_set_number(L, "max", series->max);
+        table_set_hist(L, "hist", &series->hist);
         lua_rawseti(L, -2, (int)i + 1);
     }
 }
@@ -341,7 +319,7 @@ static void push_texts(lua_State *L, const char *const *texts, size_t count)
 static void push_failures(lua_State *L, const struct metrics *metrics)
 {
     lua_newtable(L);
-    set_count(L, "count", metrics->failed_on_purpose);
+    table_set_count(L, "count", metrics->failed_on_purpose);
     push_texts(L, (const char *const *)metrics->failures, metrics->failure_count);
     lua_setfield(L, -2, "texts");
     lua_setfield(L, -2, "failures");
@@ -353,10 +331,10 @@ static void push_series(lua_State *L, const struct results *results)
     for (size_t i = 0; i < results->series_count; i++) {
         const struct second *second = &results->series[i];
         lua_newtable(L);
-        set_number(L, "time", second->time);
-        set_count(L, "users", second->users);
-        set_count(L, "requests", second->requests);
-        set_count(L, "errors", second->errors);
+        table_set_number(L, "time", second->time);
+        table_set_count(L, "users", second->users);
+        table_set_count(L, "requests", second->requests);
+        table_set_count(L, "errors", second->errors);
         api_hist_push_encoded(L, &second->latency);
         lua_setfield(L, -2, "latency");
         lua_rawseti(L, -2, (int)i + 1);
@@ -389,13 +367,13 @@ static void push_machine(lua_State *L)
     struct sysinfo memory;
     cpu_model(cpu, sizeof cpu);
     lua_newtable(L);
-    set_count(L, "cores", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
-    set_text(L, "cpu", cpu);
+    table_set_count(L, "cores", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+    table_set_text(L, "cpu", cpu);
     if (!sysinfo(&memory))
-        set_count(L, "memory", (uint64_t)memory.totalram * memory.mem_unit);
+        table_set_count(L, "memory", (uint64_t)memory.totalram * memory.mem_unit);
     if (!uname(&system)) {
-        set_text(L, "kernel", system.release);
-        set_text(L, "hostname", system.nodename);
+        table_set_text(L, "kernel", system.release);
+        table_set_text(L, "hostname", system.nodename);
     }
     lua_setfield(L, -2, "machine");
 }
@@ -403,38 +381,39 @@ static void push_machine(lua_State *L)
 static void push_generator(lua_State *L, const struct results *results)
 {
     lua_newtable(L);
-    set_count(L, "threads", results->threads);
-    set_number(L, "cpu_seconds", ns_to_seconds(results->cpu));
-    set_number(L, "cpu", results->duration > 0 ? (double)results->cpu / (double)results->duration / results->threads : 0);
-    set_hist(L, "lag", results->lag);
+    table_set_count(L, "threads", results->threads);
+    table_set_number(L, "cpu_seconds", ns_to_seconds(results->cpu));
+    table_set_number(L, "cpu", results->duration > 0 ? (double)results->cpu / (double)results->duration / results->threads : 0);
+    table_set_hist(L, "lag", results->lag);
     lua_setfield(L, -2, "generator");
 }
 
 static void push_setup_failed(lua_State *L, const struct results *results)
 {
     lua_newtable(L);
-    set_text(L, "scenario", results->setup_failed);
-    set_text(L, "text", results->setup_failure);
+    table_set_text(L, "scenario", results->setup_failed);
+    table_set_text(L, "text", results->setup_failure);
     lua_setfield(L, -2, "setup_failed");
 }
 
 static void push_stuck(lua_State *L, const struct stuck *stuck)
 {
     lua_newtable(L);
-    set_text(L, "scenario", stuck->scenario);
-    set_text(L, "where", stuck->where);
+    table_set_text(L, "scenario", stuck->scenario);
+    table_set_text(L, "where", stuck->where);
     lua_setfield(L, -2, "stuck");
 }
 
 void results_push(lua_State *L, const struct results *results)
 {
     lua_newtable(L);
-    set_count(L, "started", (uint64_t)results->started_at);
-    set_number(L, "duration", ns_to_seconds(results->duration));
-    set_bool(L, "interrupted", results->interrupted);
-    set_bool(L, "server_ended", results->server_ended);
-    set_text(L, "stopped", results->stopped);
-    set_text(L, "unbalanced", results->unbalanced);
+    table_set_count(L, "started", (uint64_t)results->started_at);
+    table_set_number(L, "duration", ns_to_seconds(results->duration));
+    table_set_number(L, "window", ns_to_seconds(results->windows ? results->window : results->duration));
+    table_set_bool(L, "interrupted", results->interrupted);
+    table_set_bool(L, "server_ended", results->server_ended);
+    table_set_text(L, "stopped", results->stopped);
+    table_set_text(L, "unbalanced", results->unbalanced);
     if (results->setup_failed)
         push_setup_failed(L, results);
     push_aside(L, &results->metrics->setup);
@@ -452,6 +431,8 @@ void results_push(lua_State *L, const struct results *results)
     push_failures(L, results->metrics);
     push_series(L, results);
     push_generator(L, results);
+    if (results->health)
+        results_push_health(L, results->health);
     push_texts(L, results->notices, results->notice_count);
     lua_setfield(L, -2, "notices");
 }
@@ -459,21 +440,21 @@ void results_push(lua_State *L, const struct results *results)
 void live_state_push(lua_State *L, const struct live_state *state)
 {
     lua_newtable(L);
-    set_number(L, "elapsed", ns_to_seconds(state->elapsed));
+    table_set_number(L, "elapsed", ns_to_seconds(state->elapsed));
     if (state->duration != NS_NEVER)
-        set_number(L, "duration", ns_to_seconds(state->duration));
+        table_set_number(L, "duration", ns_to_seconds(state->duration));
     if (state->progress >= 0)
-        set_number(L, "progress", state->progress);
-    set_text(L, "phase", state->stopping ? "stopping" : state->warming ? "warm_up" : "run");
-    set_number(L, "rate", state->rate);
-    set_count(L, "users", state->totals->users);
-    set_count(L, "started", state->totals->started);
-    set_count(L, "responses", state->totals->responses);
-    set_count(L, "dropped", state->totals->dropped);
+        table_set_number(L, "progress", state->progress);
+    table_set_text(L, "phase", state->stopping ? "stopping" : state->warming ? "warm_up" : "run");
+    table_set_number(L, "rate", state->rate);
+    table_set_count(L, "users", state->totals->users);
+    table_set_count(L, "started", state->totals->started);
+    table_set_count(L, "responses", state->totals->responses);
+    table_set_count(L, "dropped", state->totals->dropped);
     push_errors(L, state->totals->errors);
     lua_setfield(L, -2, "errors");
     if (state->latency && state->latency->count) {
-        set_number(L, "p50", hist_quantile(state->latency, 0.5) / 1e9);
-        set_number(L, "p99", hist_quantile(state->latency, 0.99) / 1e9);
+        table_set_number(L, "p50", hist_quantile(state->latency, 0.5) / 1e9);
+        table_set_number(L, "p99", hist_quantile(state->latency, 0.99) / 1e9);
     }
 }

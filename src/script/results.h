@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "metrics/health.h"
 #include "metrics/metrics.h"
 #include "script/plan.h"
 
@@ -35,6 +36,9 @@ struct results {
     const struct name_metrics *totals; /* the sum over the names of each scenario, and over all scenarios as one more */
     const struct plan *plan;
     const int64_t *durations;  /* ns, of each scenario, likewise */
+    int64_t window;            /* ns: of `duration`, the part in which iterations were started: what rates are over */
+    const int64_t *windows;    /* ns, of each scenario, likewise; NULL: the same as the durations */
+    const struct health_figures *health; /* NULL: there was no load */
     const struct second *series;
     size_t series_count;
     unsigned threads;

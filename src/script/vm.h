@@ -73,6 +73,7 @@ struct vm {
     uint64_t seed;           /* of the run: names the random numbers of its users */
     struct decoder *decoder; /* of bodies; NULL until needed */
     struct link calls;       /* calls of http.* that hold an answer back (script/api_call.c) */
+    int64_t read_since;      /* ns, clock_ns: what the last poll has read may have arrived from then on */
     struct hist lag;         /* ns by which sleeping users were woken late */
     struct {
         char *host;          /* owned */

@@ -210,8 +210,11 @@ static enum vu_outcome end_phase(struct vu *vu, enum vu_outcome outcome)
 enum vu_outcome vu_resume(struct strand *strand)
 {
     struct vu *vu = strand->vu;
-    if (!vu->began)
+    if (!vu->began) {
         vu->began = clock_ns();
+        if (vu->late == LATE_UNKNOWN)
+            vu->late = vu->began - vu->due;
+    }
     enum strand_outcome outcome = strand_resume(strand);
     if (!strand->is_task) {
         if (outcome == STRAND_WAITS)

@@ -51,9 +51,12 @@ struct vu {
     bool waited;                 /* something was waited for in this iteration */
     bool welcome;                /* on_start is behind it, or there is none */
     bool leaving;                /* for the owner: no further iteration */
+    int64_t late;                /* ns: by how much luabench came late to what was due, a wait for a free user left out; LATE_UNKNOWN: it has not come to it yet */
     bool slip_known;             /* for the owner: how late the worker came to the iteration's arrival is recorded */
     unsigned aside;              /* for the owner: iterations of the warm-up */
 };
+
+enum { LATE_UNKNOWN = -1 };
 
 struct vu *vu_new(struct vm *vm, size_t scenario, uint64_t id);
 /* Nothing of it may be running. */

@@ -378,6 +378,10 @@ static void fill(struct metrics *metrics)
     iterate(&metrics->scenarios[0], 1000);
     metrics->scenarios[0].iterations = (struct iteration_counts){ .scheduled = 15, .completed = 1, .failed = 2, .interrupted = 3, .dropped = 4, .expired = 5 };
     respond(name_of(metrics, 1, "GET /b"), 200, 77);
+    hist_record_many(&metrics->scenarios[0].latency_net, 1, 21);
+    hist_record_many(&metrics->scenarios[0].latency_refused, 1, 5);
+    hist_record_many(&metrics->scenarios[0].unfinished, 1, 1);
+    hist_record_many(&metrics->scenarios[1].latency_net, 1, 1);
     metrics_script_error(metrics, 0, "text", "traceback");
 }
 
@@ -450,6 +454,9 @@ FLAW(a_forgotten_script_error, metrics->script_error_count--)
 FLAW(one_more_of_the_warm_up, metrics->scenarios[0].warm_up.iterations.scheduled++)
 FLAW(one_more_asked_in_the_warm_up, metrics->scenarios[0].warm_up.requests.started++)
 FLAW(an_arrival_without_its_slip, metrics->scenarios[0].open = true)
+FLAW(one_more_net_latency, hist_record(&metrics->scenarios[0].latency_net, 1))
+FLAW(one_more_refused, hist_record(&metrics->scenarios[0].latency_refused, 1))
+FLAW(an_interruption_without_its_age, hist_clear(&metrics->scenarios[0].unfinished))
 FLAW(one_more_in_setup, metrics->setup.requests.started++)
 FLAW(one_more_in_teardown, metrics->teardown.requests.responses++)
 FLAW(one_more_in_the_second, metrics->scenarios[1].names[0]->started++)
@@ -477,6 +484,9 @@ static const struct flaw flaws[] = {
     { a_forgotten_script_error, "the kinds add up to 1, more than the count of 0" },
     { one_more_of_the_warm_up, "\"of the warm-up\": iterations scheduled = 1, but completed + failed + interrupted + dropped + expired = 0" },
     { one_more_asked_in_the_warm_up, "scenario \"browse\", requests \"of the warm-up\": started = 1, but succeeded" },
+    { one_more_net_latency, "scenario \"browse\": responses = 21, but values of latency_net = 22" },
+    { one_more_refused, "status and unexpected in errors = 5, but values of latency_refused = 6" },
+    { an_interruption_without_its_age, "requests interrupted = 1, more than values of unfinished = 0" },
     { an_arrival_without_its_slip, "iterations scheduled = 15, but values of schedule_slip = 0" },
     { one_more_in_setup, "scenario \"(setup)\", requests \"of all scenarios\": started = 1, but" },
     { one_more_in_teardown, "scenario \"(teardown)\", requests \"of all scenarios\": responses = 1, but" },
@@ -607,6 +617,7 @@ static void warm_ups_are_apart_and_add_up(void **state)
         metrics.scenarios[0].aside_before = 100;
         respond(name_or_aside(name_of(&metrics, 0, "GET /"), 50), 200, 1000);
         respond(name_or_aside(name_of(&metrics, 0, "GET /"), 150), 200, 2000);
+        hist_record(&metrics.scenarios[0].latency_net, 2000);
         metrics.scenarios[0].warm_up.iterations.scheduled++;
         metrics.scenarios[0].warm_up.iterations.completed++;
         metrics_merge(&merged, &metrics);
