@@ -173,6 +173,7 @@ struct metrics {
     char **failures;             /* the first METRICS_TEXTS different texts given to fail() or must() */
     size_t failure_count;
     struct aside_metrics setup, teardown;
+    struct journal *journal;     /* where each request is put besides, not owned; NULL: nowhere */
     char *error_texts[ERR_COUNT][METRICS_ERROR_TEXTS]; /* the first different ones; NULL: none */
 };
 

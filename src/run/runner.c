@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "run/health.h"
+#include "run/journal_writer.h"
 #include "run/judge.h"
 #include "run/limits.h"
 #include "run/progress.h"
@@ -55,6 +56,7 @@ struct runner {
     int signals; /* signalfd */
     struct progress_state progress;
     struct judge judge;
+    struct journal_writer journal;
     struct health health;
     bool interrupted, stopping, server_ended;
     bool loaded;        /* the load has begun */
@@ -132,6 +134,7 @@ static bool start_workers(struct runner *runner)
         struct worker *worker = &runner->workers[i];
         worker->run = &runner->run;
         worker->share = (struct share){ i, runner->worker_count };
+        worker->journal = runner->journal.journals ? &runner->journal.journals[i] : NULL;
         if (!worker_start(worker)) {
             fprintf(stderr, "luabench: thread %u of %u cannot be started: %s\n", i + 1, runner->worker_count, strerror(errno));
             runner->worker_count = i;
@@ -473,6 +476,9 @@ static int report(struct runner *runner)
         .metrics = all, .durations = runner->workers[0].durations, .series = runner->progress.series, .series_count = runner->progress.series_count,
         .threads = runner->worker_count, .setup_failed = runner->run.once.scenario, .setup_failure = runner->run.once.failure,
     };
+    journal_writer_end(&runner->journal);
+    results.journals = runner->journal.outcomes;
+    results.journal_count = runner->journal.outcomes ? runner->plan->journal.file_count : 0;
     merge_workers(runner, &results);
     take_warm_ups_off(runner, runner->workers[0].durations);
     note_changes(runner);
@@ -541,6 +547,7 @@ static void close_run(struct runner *runner)
         free(runner->notices[i]);
     free(runner->notices);
     once_free(&runner->run.once, runner->plan->scenario_count);
+    journal_writer_free(&runner->journal);
     free(runner->workers);
     free(runner->heartbeats);
     health_free(&runner->health);
@@ -563,8 +570,13 @@ int runner_run(struct vm *control, const struct plan *plan, int argc, char **arg
         fprintf(stderr, "luabench: %s\n", why);
         return EXIT_SCRIPT;
     }
+    if (!journal_writer_open(&runner.journal, plan, runner.worker_count)) {
+        journal_writer_free(&runner.journal);
+        return EXIT_SCRIPT;
+    }
     open_signals(&runner);
     open_run(&runner, argc, argv);
+    journal_writer_begin(&runner.journal);
     check_descriptors(&runner);
     bool ready = start_workers(&runner);
     ready = wait_until_ready(&runner) && ready;

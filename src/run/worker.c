@@ -310,6 +310,7 @@ bool worker_start(struct worker *worker)
     worker->shared_changed = mem_array(plan->scenario_count, sizeof *worker->shared_changed);
     sem_init(&worker->go, 0, 0);
     plan_metrics_init(plan, &worker->metrics);
+    worker->metrics.journal = worker->journal;
     plan_metrics_init(plan, &worker->figures);
     pthread_mutex_init(&worker->lock, NULL);
     return !pthread_create(&worker->thread, NULL, thread_main, worker);

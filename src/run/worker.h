@@ -61,6 +61,7 @@ struct worker {
     struct gauge gauge;   /* of the loop during the load */
     pid_t thread_id;      /* the kernel's */
     struct metrics metrics;
+    struct journal *journal; /* where its requests are put besides; NULL: nowhere */
     struct group *groups; /* by scenario */
     struct group **open_groups; /* those of the open model */
     size_t open_count;

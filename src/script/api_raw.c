@@ -103,6 +103,7 @@ static struct exchange *new_exchange(struct strand *strand, struct request *requ
     exchange->max_body = http->max_body;
     exchange->discard = !wanted;
     exchange->owner = strand;
+    exchange->user = strand->vu->id;
     return exchange;
 }
 

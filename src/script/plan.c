@@ -120,6 +120,7 @@ static const char *read_plan(lua_State *L, struct plan *plan)
     plan->interval = field_duration(L, "interval", 10 * NS_PER_SECOND);
     plan->progress = read_progress(L);
     plan->slot = field_text(L, "slot", "");
+    journal_plan_read(L, &plan->journal);
     lua_getfield(L, -1, "scenarios");
     const char *wrong = lua_istable(L, -1) ? read_scenarios(L, plan) : "there is no list of scenarios";
     lua_pop(L, 1);
@@ -176,6 +177,7 @@ void command_free(struct command *command)
     }
     free(command->plan.scenarios);
     free(command->plan.slot);
+    journal_plan_free(&command->plan.journal);
     serve_plan_free(&command->serve);
     *command = (struct command){ 0 };
 }

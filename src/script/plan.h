@@ -9,6 +9,7 @@
 
 #include "metrics/metrics.h"
 #include "script/plan_http.h"
+#include "script/plan_journal.h"
 #include "script/plan_serve.h"
 
 #define NO_LIMIT UINT64_MAX
@@ -53,6 +54,7 @@ struct plan {
     int64_t interval;       /* ns between progress lines */
     enum progress progress;
     char *slot;             /* which of several runs of one command line this is, in Lua's words, for the workers' states; "": it is the only one */
+    struct journal_plan journal;
     struct scenario_plan *scenarios;
     size_t scenario_count;
 };

@@ -146,6 +146,8 @@ void record_exchange(struct metrics *metrics, const struct exchange *exchange, e
     }
     if (verdict)
         record_text(metrics, exchange, verdict, text);
+    if (metrics->journal)
+        record_journal(metrics, exchange, verdict);
 }
 
 void record_step(const struct exchange *exchange, enum step step)

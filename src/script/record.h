@@ -13,6 +13,9 @@ enum err record_verdict(const struct exchange *exchange);
 /* Adds the finished exchange to the figures of its request's name, as `verdict`: what record_verdict said, or ERR_UNEXPECTED with its `text` (NULL: the exchange's). */
 void record_exchange(struct metrics *metrics, const struct exchange *exchange, enum err verdict, const char *text);
 
+/* For record_exchange: puts it into metrics->journal. */
+void record_journal(struct metrics *metrics, const struct exchange *exchange, enum err verdict);
+
 /* What a whole response counts as that was not the last of its call, but a step on the way. */
 enum step { STEP_REDIRECTED, STEP_RETRIED };
 /* Adds a finished exchange that was followed by another one of the same call. */

@@ -433,6 +433,7 @@ void results_push(lua_State *L, const struct results *results)
     push_generator(L, results);
     if (results->health)
         results_push_health(L, results->health);
+    journal_outcomes_push(L, results->journals, results->journal_count);
     push_texts(L, results->notices, results->notice_count);
     lua_setfield(L, -2, "notices");
 }

@@ -44,6 +44,8 @@ struct results {
     unsigned threads;
     int64_t cpu; /* ns of CPU time of the workers' threads during the run */
     const struct hist *lag;
+    const struct journal_outcome *journals; /* the files with a line a request */
+    size_t journal_count;
     const char *const *notices; /* warnings of the core */
     size_t notice_count;
 };
