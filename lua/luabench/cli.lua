@@ -111,6 +111,14 @@ function READERS.variable(text)
   return nil, show(text) .. " is neither NAME nor NAME=VALUE"
 end
 
+local MOST_THREADS = 1024 -- more than any machine has cores for
+
+function READERS.threads(text)
+  local threads, why = units.count(text)
+  if threads and threads > MOST_THREADS then return nil, ("%s threads are too many; the most is %d"):format(show(text), MOST_THREADS) end
+  return threads, why
+end
+
 local LEAST_MEMORY = 4 * 1024 * 1024
 
 function READERS.memory(text)
@@ -168,7 +176,7 @@ local function misplaced(row, text)
   end
 end
 
-local STRICT = { count = true, duration = true, positive_duration = true, header = true, pair = true, method = true, port = true }
+local STRICT = { count = true, threads = true, duration = true, positive_duration = true, header = true, pair = true, method = true, port = true }
 
 -- `typed`: the names by which the option is given, in order; messages use the one of the value that is read.
 local function reader_of(row, typed)

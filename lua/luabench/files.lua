@@ -1,5 +1,6 @@
 -- Reading whole files, and where scripts and modules are looked for.
 local core = require "luabench.core"
+local stage = require "luabench.stage"
 
 local files = {}
 
@@ -18,7 +19,9 @@ end
 
 --- The text of a script or module: the same in all states.
 function files.source(path)
-  return files.read(path, files.SCRIPT, true)
+  local text, why = files.read(path, files.SCRIPT, true)
+  if text and text:find("random", 1, true) then stage.random = true end
+  return text, why
 end
 
 --- True for what may be read as a file: not for a folder, nor for nothing. It is not opened, since a pipe can be opened but once.

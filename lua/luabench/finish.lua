@@ -14,7 +14,7 @@ local terminal = require "luabench.terminal"
 local thresholds = require "luabench.thresholds"
 
 local STDOUT, STDERR = 1, 2
-local NARROWEST, WIDEST = 80, 100 -- columns of the page
+local NARROWEST, WIDEST = 40, 100 -- columns of the page
 
 -- Exit status ---------------------------------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ end
 -- Printing ------------------------------------------------------------------------------------------------------------
 
 local function page_width()
-  local columns = core.terminal(STDOUT) or 80
+  local columns = tonumber((os.getenv("COLUMNS") or ""):match("^%d+$")) or core.terminal(STDOUT) or 80
   return math.max(NARROWEST, math.min(columns, WIDEST))
 end
 
@@ -72,6 +72,7 @@ local function text_report(plan, document, status, reason)
     width = page_width(),
     color = plan.color and core.terminal(STDOUT) ~= nil,
     latency = plan.latency,
+    seed = plan.uses_seed,
     verdict = reason and ("status %d: %s"):format(status, reason),
   })
 end

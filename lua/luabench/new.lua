@@ -39,15 +39,33 @@ local function write(path, text)
   if not written then errors.usage("cannot write %s", why or path) end
 end
 
+local LONGEST = 255 -- bytes of a file's name (limits.h, NAME_MAX)
+
+-- Ends the command when no script can have this path.
+local function check(path)
+  local base, folder = files.base(path), files.folder(path)
+  local name = base:gsub("%.lua$", "")
+  if path:find("%c") then errors.usage("new: a name is a line of text, not %s", errors.show(path)) end
+  if name:find("^[%.%s]*$") or base:find("^%-") then errors.usage("new: %s is no name for a script; write luabench new shop", errors.show(base)) end
+  if #base > LONGEST then errors.usage("new: the name has %d bytes, and a file's name at most %d", #base, LONGEST) end
+  if core.file_kind(folder) ~= "directory" then errors.usage("new: there is no folder %s; make it first", errors.show(folder)) end
+  if core.file_kind(path) then errors.usage("%s is there already", errors.path(path)) end
+end
+
+-- A word of a shell's command line.
+local function quoted(word)
+  return word:find("^[%w_./%-]+$") and word or "'" .. word:gsub("'", "'\\''") .. "'"
+end
+
 --- Writes NAME.lua and, unless there is one, .luarc.json beside it; returns what was done, in words.
 function new.make(words)
   local name = words[1]
   if not name or name:find("^%-") or words[2] then errors.usage("new takes the name of the script: luabench new shop") end
   local path = name:find("%.lua$") and name or name .. ".lua"
-  if files.exists(path) then errors.usage("%s is there already", path) end
+  check(path)
   local base = files.base(path)
-  write(path, SCRIPT:format(base, path, (base:gsub("%.lua$", ""):gsub('["\\]', "_"))))
-  local rc, text = files.folder(path) .. "/.luarc.json", ("wrote %s; try it with: luabench %s http://127.0.0.1:8080/\n"):format(path, path)
+  write(path, SCRIPT:format(base, quoted(path), (base:gsub("%.lua$", ""):gsub('["\\]', "_"))))
+  local rc, text = files.folder(path) .. "/.luarc.json", ("wrote %s; try it with: luabench %s http://127.0.0.1:8080/\n"):format(errors.path(path), quoted(path))
   rc = rc:gsub("^%./", "")
   if files.exists(rc) then return text .. rc .. " is there already and was left as it is\n" end
   write(rc, RC:format(core.root))

@@ -187,6 +187,15 @@ local function for_debugging(result)
   return result
 end
 
+-- Whether another seed would have made another run, as far as can be told: then the report names it.
+local function uses_seed(result, given)
+  if given.seed or stage.random then return true end
+  for _, each in ipairs(result.scenarios) do
+    if each.arrivals and each.arrivals ~= "constant" then return true end
+  end
+  return false
+end
+
 --- The plan for `scenarios` ({ name, where, values } as script.scenarios and quick.scenario give them) under the options of the command line.
 function plan.make(scenarios, given)
   check_contradictions(given)
@@ -202,6 +211,7 @@ function plan.make(scenarios, given)
   result.options = reported(given, result.params)
   result.options.seed = result.seed
   for i, each in ipairs(scenarios) do result.scenarios[i] = effective(each, given) end
+  result.uses_seed = uses_seed(result, given)
   result.threads = given.threads and math.min(given.threads, users_of(result.scenarios)) or nil
   return given.debug and for_debugging(result) or result
 end

@@ -4,6 +4,7 @@ local stage = {
   role = "control",
   debug = false,   -- --debug
   slot = "",       -- which of several runs of the command line this is, in a comparison
+  random = false,  -- the script's text, or that of a module, speaks of something random
   folder = nil,    -- the script's folder; nil without a script
 }
 

@@ -1,8 +1,10 @@
 """Whatever a script, a command line or a server does wrong: a clear message, the right exit status, nothing sent or nothing lost."""
 import os
 import re
+import shlex
 import signal
 import subprocess
+import unicodedata
 
 import pytest
 
@@ -425,3 +427,71 @@ def test_message_does_not_steer_the_terminal(luabench):
 def test_sizes_and_rates_take_the_suffixes_of_counts(luabench):
     assert luabench.run("http://127.0.0.1:1/", "--dry-run", "--script-memory", "64M").returncode == 0
     assert "1000/s" in luabench.run("http://127.0.0.1:1/", "--dry-run", "-R", "1k").stdout
+
+
+# luabench new
+
+NO_NAMES = {
+    "empty": ("", r"no name for a script"), "dots": ("..", r"no name for a script"), "an option": ("-x", r"new takes the name"), "two lines": ("a\nb", r"a line of text"),
+    "long": ("x" * 300, r"304 bytes"), "folder": ("nope/shop", r'there is no folder "nope"'), "only a folder": ("./", r"no name for a script"),
+}
+
+
+@pytest.mark.parametrize("name, message", NO_NAMES.values(), ids=NO_NAMES)
+def test_new_refuses_what_is_no_name(luabench, name, message):
+    done = luabench.run("new", name)
+    assert done.returncode == 2
+    assert re.search(message, done.stderr), done.stderr
+    assert list(luabench.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["shop", "my shop.lua", "it's"])
+def test_new_says_how_to_run_it(luabench, target, name):
+    """The printed command works in a shell as it stands, and so does that in the script's first line."""
+    done = luabench.run("new", name)
+    assert done.returncode == 0, done.stderr
+    words = shlex.split(re.search("try it with: luabench (.*)", done.stdout)[1])
+    assert luabench.run(words[0], target.url, "--dry-run").returncode == 0
+    (line, *_) = (luabench.folder / words[0]).read_text().splitlines()
+    assert shlex.split(re.search(" luabench (.*)$", line)[1]) == [words[0]]
+    assert "is there already" in luabench.run("new", name).stderr
+
+
+def test_threads_beyond_reason(luabench):
+    for command in (["serve", "-t", "100000"], ["http://127.0.0.1:1/", "--threads", "100000"]):
+        done = luabench.run(*command)
+        assert done.returncode == 2
+        assert f'{command[1]}: "100000" threads are too many; the most is 1024' in done.stderr
+
+
+# The end of the report.
+
+def test_a_run_that_began_nothing(luabench, target):
+    done = luabench.run(target.url, "-R", "1e-9", "-d", "100ms")
+    assert done.returncode == 0  # every threshold held
+    assert "scheduled 0" in done.stdout and "no iteration was started" in done.stdout
+
+
+def test_the_seed_is_shown_where_something_is_random(luabench, target):
+    assert "seed" not in luabench.run(target.url, "-n", "1").stdout
+    assert "seed 42" in luabench.run(target.url, "-n", "1", "--seed", "42").stdout
+    assert "seed" in luabench.run(script='scenario "s1" { run = function() random() end }').stdout
+
+
+def columns_of(line):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
+@pytest.mark.parametrize("columns", [40, 60, 200])
+def test_no_line_is_wider_than_the_terminal(luabench, target, columns):
+    script = '''for _, name in ipairs { "浏览商店首页并且购买很多很多东西", "short" } do
+      scenario(name) { iterations = 3, run = function()
+        http.get("/status/404", { name = "名前がとても長いリクエスト" })
+        http.get("/hello")
+        check("状態コードは二百です、いつもそうあるべきです", false)
+      end }
+    end'''
+    done = luabench.run("--target", target.url, "-L", script=script, env={**os.environ, "COLUMNS": str(columns)})
+    assert done.returncode == 0, done.stderr
+    assert max(map(columns_of, done.stdout.splitlines())) <= columns
+    assert "浏" in done.stdout and "\\x" not in done.stdout and "\ufffd" not in done.stdout

@@ -255,15 +255,16 @@ describe("hostile names, huge numbers, many of everything", function()
       local plan, results = samples.nasty()
       plan.latency = true
       local text = report(plan, results)
-      local widest = math.max(80, math.min(columns, 100))
+      local widest = math.max(40, math.min(columns, 100))
       for _, line in ipairs(lines_of(text)) do
         assert.is_true(terminal.width(line) <= widest, line)
         assert.equal(line, terminal.escape(line), "nothing that a terminal obeys")
       end
       has(text, "\\x1b[2J")
-      has(text, "and 191 more, 91 of them failed")
-      has(text, "and 492 more")
-      has(text, "and 22 more")
+      local flowing = text:gsub("%s+", " ")
+      has(flowing, "and 191 more, 91 of them failed")
+      has(flowing, "and 492 more")
+      has(flowing, "and 22 more")
     end)
   end
 end)

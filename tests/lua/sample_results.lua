@@ -103,7 +103,7 @@ function samples.open()
     iterations = { scheduled = 4050, completed = 4000, failed = 0, interrupted = 0, dropped = 0, expired = 50 },
     warm_up = { iterations = { scheduled = 2000, completed = 2000, failed = 0, interrupted = 0, dropped = 0, expired = 0 },
       requests = stub.named("", 2000, { succeeded = 1990, failed = 10, errors = { connect = 10 } }) } })
-  local plan = stub.plan { options = { seed = 4711 }, scenarios = {
+  local plan = stub.plan { options = { seed = 4711 }, uses_seed = true, scenarios = {
     { name = "hello", model = "open", rate = 1000, duration = 10, arrivals = "poisson", max_users = 50, overflow = "queue", warm_up = 2, start_after = 0,
       target = "http://127.0.0.1:8080", version = "1.1" } } }
   return plan, stub.results(4000, { scenarios = { scenario }, total = named })

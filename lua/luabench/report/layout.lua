@@ -10,6 +10,7 @@ local LABEL = 13 -- columns of a field's label
 local INDENT = 2
 local GAP = 2    -- between the columns of a table
 local NARROW = 6 -- columns that a figure takes at least: "1.21ms"
+local LEAST_NAME = 12 -- columns of a name in a table that must be narrow
 local MOST = 4   -- lines of one text: a script can put a whole page into an error
 
 --- An empty page of `width` columns; `paint` as terminal.painter gives it.
@@ -113,6 +114,7 @@ end
 
 --- A heading over a table.
 function layout:heading(text, note)
+  text = terminal.fit(text, self.width)
   note = note and terminal.fit("  " .. note, self.width - terminal.width(text)) or ""
   self:line(self.paint("bold", text) .. self.paint("dim", note))
 end
@@ -143,7 +145,27 @@ local function squeeze(columns, widths, room)
     total = total + width + (i > 1 and GAP or 0)
     if columns[i].flexible then flexible = i end
   end
-  if flexible and total > room then widths[flexible] = math.max(4, widths[flexible] - (total - room)) end
+  if flexible and total > room then widths[flexible] = math.max(math.min(LEAST_NAME, widths[flexible]), widths[flexible] - (total - room)) end
+end
+
+-- Which columns stand side by side: all where they fit, else as many as do, each time behind the first one.
+local function column_groups(widths, room)
+  local groups, group, used = {}, { 1 }, INDENT + widths[1]
+  for i = 2, #widths do
+    if #group > 1 and used + GAP + widths[i] > room then
+      groups[#groups + 1] = group
+      group, used = { 1 }, INDENT + widths[1]
+    end
+    group[#group + 1], used = i, used + GAP + widths[i]
+  end
+  groups[#groups + 1] = group
+  return groups
+end
+
+local function pick(list, indexes)
+  local result = {}
+  for i, index in ipairs(indexes) do result[i] = list[index] end
+  return result
 end
 
 function layout:row(columns, widths, cells, style)
@@ -156,7 +178,7 @@ function layout:row(columns, widths, cells, style)
   self:line((" "):rep(INDENT) .. table.concat(out, (" "):rep(GAP)))
 end
 
---- A table with a line of titles.
+--- A table with a line of titles; where the page is too narrow, several with some of the columns each.
 --- @param columns table list of { title, left (aligned so, else right), flexible (may be cut) }
 --- @param rows table list of lists of cells: text, or { text, style }
 function layout:table(columns, rows)
@@ -164,8 +186,11 @@ function layout:table(columns, rows)
   squeeze(columns, widths, self.width)
   local titles = {}
   for i, column in ipairs(columns) do titles[i] = column.title end
-  self:row(columns, widths, titles, "dim")
-  for _, row in ipairs(rows) do self:row(columns, widths, row) end
+  for _, group in ipairs(column_groups(widths, self.width)) do
+    local some, their_widths = pick(columns, group), pick(widths, group)
+    self:row(some, their_widths, pick(titles, group), "dim")
+    for _, row in ipairs(rows) do self:row(some, their_widths, pick(row, group)) end
+  end
 end
 
 --- One row of figures under their titles; goes on in further rows where the page is too narrow.

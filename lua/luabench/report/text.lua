@@ -18,12 +18,17 @@ local escape, value = terminal.escape, summary.value
 local MOST_ITEMS = 8 -- of statuses and errors
 local MOST_CHECKS = 10
 local MOST_TRACEBACK = 8 -- lines
+local LEAST_TITLE = 20 -- columns of the name beside the version
 
 -- What was run --------------------------------------------------------------------------------------------------------
 
 local function title(page, document)
   local name = escape(value(document.script) or value(document.url) or "luabench")
   local version = ("luabench %s, %s"):format(escape(document.luabench), document.started:sub(1, 19):gsub("T", " ") .. " UTC")
+  if page.width < terminal.width(version) + LEAST_TITLE then
+    page:line(page.paint("bold", terminal.squeeze(name, page.width)))
+    return page:line(page.paint("dim", terminal.fit(version, page.width)))
+  end
   name = terminal.fit(name, page.width - terminal.width(version) - 2)
   local gap = (" "):rep(page.width - terminal.width(name) - terminal.width(version))
   page:line(page.paint("bold", name) .. gap .. page.paint("dim", version))
@@ -47,15 +52,15 @@ local function common_target(scenarios)
   return first
 end
 
-local function threads_words(document)
-  local threads, seed = value(document.generator.threads), value(document.options.seed)
+local function threads_words(page, document)
+  local threads, seed = value(document.generator.threads), page.seed and value(document.options.seed)
   local words = threads and format.counted(threads, "thread")
   if not seed then return words or nil end
   return ("%sseed %.0f"):format(words and words .. ", " or "", seed)
 end
 
 local function load_lines(page, document, scenarios, target)
-  local threads = threads_words(document)
+  local threads = threads_words(page, document)
   if #scenarios == 1 then
     local words = text.load(scenarios[1].figures)
     page:field("load", threads and words .. ", " .. threads or words)
@@ -336,10 +341,11 @@ end
 -- Everything ----------------------------------------------------------------------------------------------------------
 
 --- The report of a document.
---- @param options table { width, color, latency (the percentile table too), verdict (text of the exit status, or nil) }
+--- @param options table { width, color, latency (the percentile table too), seed (name it), verdict (text of the exit status, or nil) }
 --- @return string
 function text.render(document, options)
   local page = layout.new(options.width or 80, terminal.painter(options.color))
+  page.seed = options.seed
   local scenarios = results.scenarios(document)
   what(page, document, scenarios)
   how(page, document, scenarios)
