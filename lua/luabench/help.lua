@@ -7,7 +7,8 @@ local help = {}
 local PROGRAM = [[
 luabench: load tests for HTTP servers, written in Lua
 
-  luabench SCRIPT.lua [options] [-- ARGS]   run a script; ARGS are its `...`
+  luabench SCRIPT.lua [options] [-- ARGS]   run a script; ARGS are its `...`;
+                                            - is standard input
   luabench SCRIPT.lua URL [options]         the same against another target
   luabench URL [options]                    no script: one URL again and again
   luabench -s WRK.lua [options] URL         a script of wrk or wrk2
@@ -23,6 +24,9 @@ Exit status:
   1    it finished, and a threshold failed
   2    the command line or the script is wrong; nothing was sent
   3    no whole response came, or the run could not be carried through
+  4    open model, comparisons: it finished, and its figures are not to be
+       trusted
+  70   a bug of luabench
   130  interrupted: the first Ctrl-C ends the run with its results, a second one
        ends it at once
 ]]
