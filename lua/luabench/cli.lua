@@ -272,20 +272,20 @@ local function join_values(words, index)
   return joined
 end
 
-local function explain_unknown(name, index)
+local function explain_unknown(name, index, list)
   if later.options[name] then return ("%s %s"):format(name, later.TEXT) end
   local long = {}
   for known in pairs(index) do
     if known:find("^%-%-") then long[#long + 1] = known end
   end
   local found = name:find("^%-%-") and nearest.name(name, long)
-  return ("unknown option %s%s"):format(name, found and "; did you mean " .. found .. "?" or "; luabench --help lists the options")
+  return ("unknown option %s%s"):format(name, found and "; did you mean " .. found .. "?" or "; " .. list .. " lists the options")
 end
 
 -- argparse's messages in our words.
-local function explain(message, index)
+local function explain(message, index, list)
   local name = message:match("^unknown option '(.-)'")
-  if name then return explain_unknown(name, index) end
+  if name then return explain_unknown(name, index, list) end
   name = message:match("^option '(.-)' requires an argument")
   if name then
     local row = index[name]
@@ -301,7 +301,7 @@ end
 local function parse(groups, argv)
   local index = index_names(groups)
   local ok, result = make_parser(groups, typed_names(argv, index)):pparse(join_values(argv, index))
-  if not ok then errors.usage("%s", explain(result, index)) end
+  if not ok then errors.usage("%s", explain(result, index, groups == flags.serve and "luabench serve --help" or "luabench --help")) end
   return result
 end
 

@@ -495,3 +495,17 @@ def test_no_line_is_wider_than_the_terminal(luabench, target, columns):
     assert done.returncode == 0, done.stderr
     assert max(map(columns_of, done.stdout.splitlines())) <= columns
     assert "浏" in done.stdout and "\\x" not in done.stdout and "\ufffd" not in done.stdout
+
+
+WRONG_SERVE = {
+    "unknown option": (["--root", "/nope"], r"unknown option --root; luabench serve --help"), "port": (["--port", "70000"], r'--port: "70000" is not a port'),
+    "empty host": (["--host", ""], r"--host: its value is empty"), "window": (["--window", "3G"], r"--window: .* too large"),
+    "rate": (["--read-rate", "0"], r"--read-rate: it must be more than 0"), "certificate": (["--cert-out", "x"], r"--cert-out .* --tls"),
+}
+
+
+@pytest.mark.parametrize("args, message", WRONG_SERVE.values(), ids=WRONG_SERVE)
+def test_wrong_options_of_serve(luabench, args, message):
+    done = luabench.run("serve", *args, timeout=20)
+    assert done.returncode == 2
+    assert re.search(message, done.stderr), done.stderr
