@@ -3,7 +3,7 @@
 set(LUABENCH_LUA_TEXT
   luabench.auth luabench.body luabench.call luabench.cookies luabench.file luabench.headers luabench.http luabench.json luabench.metric luabench.multipart
   luabench.random luabench.request luabench.response luabench.site luabench.text luabench.url luabench.user luabench.vu
-  luabench.wrk.api luabench.wrk.env luabench.wrk.script luabench.wrk.sender luabench.wrk.thread)
+  luabench.report.html.charts luabench.wrk.api luabench.wrk.env luabench.wrk.script luabench.wrk.sender luabench.wrk.thread)
 
 # Every Lua file that is embedded in the binary, as pairs: the name for require, the file.
 set(LUABENCH_LUA_MODULES
@@ -65,6 +65,7 @@ set(LUABENCH_LUA_MODULES
   luabench.nearest ${CMAKE_CURRENT_LIST_DIR}/luabench/nearest.lua
   luabench.new ${CMAKE_CURRENT_LIST_DIR}/luabench/new.lua
   luabench.options ${CMAKE_CURRENT_LIST_DIR}/luabench/options.lua
+  luabench.output.html ${CMAKE_CURRENT_LIST_DIR}/luabench/output/html.lua
   luabench.outputs ${CMAKE_CURRENT_LIST_DIR}/luabench/outputs.lua
   luabench.params ${CMAKE_CURRENT_LIST_DIR}/luabench/params.lua
   luabench.permissions ${CMAKE_CURRENT_LIST_DIR}/luabench/permissions.lua
@@ -74,6 +75,11 @@ set(LUABENCH_LUA_MODULES
   luabench.random ${CMAKE_CURRENT_LIST_DIR}/luabench/random.lua
   luabench.reference ${CMAKE_CURRENT_LIST_DIR}/luabench/reference.lua
   luabench.report.hook ${CMAKE_CURRENT_LIST_DIR}/luabench/report/hook.lua
+  luabench.report.html ${CMAKE_CURRENT_LIST_DIR}/luabench/report/html.lua
+  luabench.report.html.compare ${CMAKE_CURRENT_LIST_DIR}/luabench/report/html/compare.lua
+  luabench.report.html.page ${CMAKE_CURRENT_LIST_DIR}/luabench/report/html/page.lua
+  luabench.report.html.parts ${CMAKE_CURRENT_LIST_DIR}/luabench/report/html/parts.lua
+  luabench.report.html.run ${CMAKE_CURRENT_LIST_DIR}/luabench/report/html/run.lua
   luabench.report.layout ${CMAKE_CURRENT_LIST_DIR}/luabench/report/layout.lua
   luabench.report.own ${CMAKE_CURRENT_LIST_DIR}/luabench/report/own.lua
   luabench.report.remarks ${CMAKE_CURRENT_LIST_DIR}/luabench/report/remarks.lua

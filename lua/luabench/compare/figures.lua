@@ -109,6 +109,16 @@ function figures.measure(slot, key)
   return MEASURES[key](slot)
 end
 
+local QUANTILES = { p50 = 0.5, p90 = 0.9, p99 = 0.99 }
+
+--- Why two lists of slots cannot be compared by a figure, in words.
+function figures.why_not(base, other, key)
+  local needed, least = NEEDED[QUANTILES[key]], math.huge
+  for i = 1, needed and #base or 0 do least = math.min(least, base[i].latency:count(), other[i].latency:count()) end
+  if needed and least < needed then return ("%s takes %d answers in each slot, and one has %d: let it take longer"):format(key, needed, least) end
+  return "a slot has no such figure: nothing succeeded in it"
+end
+
 --- How many requests did not end well, and how many there were.
 function figures.failures(slot)
   return { slot.requests.failed + slot.requests.timed_out, slot.requests.started }

@@ -84,7 +84,7 @@ function judge.case(rounds, targets, pairs_of, model)
     local said = judge_measure(key, left, targets, #pairs_of)
     if key == measures[1] and #said < #left then
       for _, each in ipairs(left) do
-        if not each.result then out[#out + 1] = verdict.invalid(key, names_of(targets, each.pair), "a round has no such figure") end
+        if not each.result then out[#out + 1] = verdict.invalid(key, names_of(targets, each.pair), figures.why_not(each.base, each.other, key)) end
       end
     end
     for _, each in ipairs(said) do out[#out + 1] = each end

@@ -1,0 +1,2 @@
+-- -o FILE.html: the report as one page that needs nothing else.
+return require("luabench.report.html").render
