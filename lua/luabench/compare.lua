@@ -166,12 +166,27 @@ local function complete(comparison)
   end
 end
 
+-- The baseline a second time, under another name: what differs between the two is the noise of the machine, or a mistake of the method.
+local function add_twin(comparison)
+  local twin = {}
+  for key, value in pairs(comparison.targets[comparison.baseline]) do twin[key] = value end
+  twin.name = twin.name .. " again"
+  if twin.command then comparison.targets[comparison.baseline].restart, twin.restart = true, true end -- they take turns at one port
+  for _, target in ipairs(comparison.targets) do
+    if target.name == twin.name then errors.usage('%s: compare "%s": --aa needs the name "%s" for itself', comparison.where, comparison.name, twin.name) end
+  end
+  table.insert(comparison.targets, comparison.baseline + 1, twin)
+  comparison.twin = twin.name
+end
+
 --- After the script is loaded: its comparisons, whole and checked: { name, where, targets, cases = { { name, values } }, rounds, baseline, all_pairs }. Ends the command when
---- one makes no sense. `rounds` is what the command line says instead, or nil.
-function compare.finish(rounds)
+--- one makes no sense. `rounds` is what the command line says instead, or nil; with `aa` the
+--- baseline of each is compared with itself, too.
+function compare.finish(rounds, aa)
   if pending then errors.usage('%s: compare "%s" has no table behind its name: %s', pending.where, pending.name, FORM) end
   for _, comparison in ipairs(list) do
     comparison.rounds = rounds or comparison.rounds
+    if aa then add_twin(comparison) end
     check_rounds(comparison)
     complete(comparison)
   end

@@ -74,6 +74,7 @@ flags.run = {
     { "show_secrets", false, "--show-secrets", nil, "do not hide secret parameters, the values of -e, Authorization and cookies" },
     { "seed", false, "--seed", "N", "repeat the random choices of a run", kind = "seed", example = "1", what = "the seed" },
     { "rounds", false, "--rounds", "N", "how many rounds a comparison has, instead of what the script says", kind = "count", example = "10", what = "the number of rounds" },
+    { "aa", false, "--aa", nil, "compare the baseline with itself, too: the noise of this machine" },
     { "target", false, "--target", "URL", "replaces the script's target", kind = "url", example = "http://127.0.0.1:8080", what = "the target", also = "--base-url" },
     { "script_timeout", false, "--script-timeout", "TIME", "end the run when a function of the script never returns (10s)", kind = "positive_duration", example = "10s",
       what = "the time after which a script counts as stuck" },

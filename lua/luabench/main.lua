@@ -115,7 +115,7 @@ local function comparison_plan(path, given)
   check_comparison(given)
   if scenario.any() then errors.usage("%s: a comparison and a scenario cannot be in one script: what runs beside a comparison would disturb it", path) end
   require("luabench.params").check_given(path)
-  local comparisons = compare.finish(given.rounds)
+  local comparisons = compare.finish(given.rounds, given.aa)
   if given.dry_run then return say(require("luabench.compare.words").dry_run(comparisons)) end
   local conductor = require "luabench.compare.conductor"
   local plan = stage.role == "control" and conductor.begin(comparisons, given, path) or conductor.slot(comparisons, given, stage.slot)
@@ -130,7 +130,7 @@ local function script_plan(path, given)
   script.load(path, given.args, given.script_memory)
   if given.help then return say(require("luabench.help").script(path)) end
   if require("luabench.compare").defined() then return comparison_plan(path, given) end
-  if given.rounds then errors.usage("--rounds is for comparisons, and %s has none", path) end
+  if given.rounds or given.aa then errors.usage("%s is for comparisons, and %s has none", given.aa and "--aa" or "--rounds", path) end
   local plan = require("luabench.plan").make(script.scenarios(path), given)
   plan.script = path
   return plan

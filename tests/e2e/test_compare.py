@@ -264,6 +264,17 @@ def test_an_error_of_the_script_is_told(luabench, target):
     assert "script errors: script.lua:6: no" in done.stdout
 
 
+def test_a_server_against_itself(luabench, folder):
+    a, b = free_ports(2)
+    done = luabench.run("--allow-run", "--aa", "--rounds", "7", "-o", "result.json", script=script(target(a), target(b)))
+    assert done.returncode in (0, 4), done.stderr  # 4: this machine is not fit to compare
+    comparison = luabench.saved_result()["compare"]["two servers"]
+    assert comparison["twin"] == "one again"
+    assert set(comparison["cases"]["2 users"]["targets"]) == {"one", "one again", "two"}
+    assert "one against itself" in done.stdout
+    assert_nothing_left(folder)
+
+
 def test_dry_run_says_what_it_would_take(luabench, folder):
     a, b = free_ports(2)
     done = luabench.run("--dry-run", "--rounds", "8", script=script(target(a), target(b)))

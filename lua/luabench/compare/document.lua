@@ -77,7 +77,7 @@ local function case_of(comparison, index, case)
     end
   end
   local model = load_keys.model(case.values)
-  for i, said in ipairs(judge.case(case.rounds or {}, comparison.targets, compare.pairs(comparison), model)) do part.verdicts[i] = verdict_of(said) end
+  for i, said in ipairs(judge.noise(judge.case(case.rounds or {}, comparison.targets, compare.pairs(comparison), model), comparison.twin)) do part.verdicts[i] = verdict_of(said) end
   part.verdicts = as_list(part.verdicts)
   return part
 end
@@ -87,7 +87,7 @@ local function command_of(target)
 end
 
 local function part_of(comparison, index)
-  local part = { index = index, rounds = comparison.rounds, baseline = comparison.targets[comparison.baseline].name, targets = {}, cases = {} }
+  local part = { index = index, rounds = comparison.rounds, baseline = comparison.targets[comparison.baseline].name, twin = or_null(comparison.twin), targets = {}, cases = {} }
   for t, target in ipairs(comparison.targets) do
     part.targets[target.name] = { index = t, url = target.url, command = command_of(target), lost = or_null(target.lost) }
   end

@@ -75,6 +75,18 @@ local function comparable(rounds, targets, pairs_of, main, out)
   return left
 end
 
+--- Puts what the twin of the baseline shows in the place of its verdicts. `twin`: its name, or nil.
+function judge.noise(said, twin)
+  for _, each in ipairs(twin and said or {}) do
+    if each.other == twin then
+      local differs
+      each.text, differs = verdict.noise(each)
+      if differs then each.kind = "invalid" end
+    end
+  end
+  return said
+end
+
 --- The verdicts on a case, the deciding ones first (`primary`). `rounds`: list of slots by index of target (figures.take), one without a slot where it was not measured;
 --- `targets`: list of { name, lost (why it was given up, or nil) }; `pairs_of`: list of { base, other } indexes.
 function judge.case(rounds, targets, pairs_of, model)

@@ -104,9 +104,13 @@ end
 --- How many rounds could tell at this spread: see statistics.fewest_blocks. The smallest number that m comparisons need.
 verdict.fewest_rounds = statistics.fewest_blocks
 
---- Whether the interval of an A/A comparison holds 1, and half its width in percent: the noise of the machine.
-function verdict.noise(result)
-  return result.low <= 1 and result.high >= 1, log(result.high / result.low) / 2 * 100
+--- What a target against itself says of the machine: the sentence, and whether it shows a difference where there can be none.
+function verdict.noise(said)
+  if said.kind == "invalid" or not said.low then return said.text, true end
+  local floor = (math.exp(log(said.high / said.low) / 2) - 1) * 100
+  local measure = verdict.METRICS[said.metric].label
+  if said.low <= 1 and said.high >= 1 then return format("%s against itself: no difference in %s, to within %.1f%%: the noise of this machine", said.base, measure, floor) end
+  return format("%s against itself differs in %s %s: the order or the warm-up matters here, so no verdict is to be trusted", said.base, measure, interval(said)), true
 end
 
 return verdict
