@@ -41,6 +41,10 @@ set(LUABENCH_LUA_MODULES
   luabench.format ${CMAKE_CURRENT_LIST_DIR}/luabench/format.lua
   luabench.globals ${CMAKE_CURRENT_LIST_DIR}/luabench/globals.lua
   luabench.headers ${CMAKE_CURRENT_LIST_DIR}/luabench/headers.lua
+  luabench.health ${CMAKE_CURRENT_LIST_DIR}/luabench/health.lua
+  luabench.intervals ${CMAKE_CURRENT_LIST_DIR}/luabench/intervals.lua
+  luabench.quality ${CMAKE_CURRENT_LIST_DIR}/luabench/quality.lua
+  luabench.steady ${CMAKE_CURRENT_LIST_DIR}/luabench/steady.lua
   luabench.help ${CMAKE_CURRENT_LIST_DIR}/luabench/help.lua
   luabench.html ${CMAKE_CURRENT_LIST_DIR}/luabench/html.lua
   luabench.http ${CMAKE_CURRENT_LIST_DIR}/luabench/http.lua

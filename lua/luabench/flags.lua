@@ -95,6 +95,7 @@ flags.run = {
       example = "'http.latency: p(99) < 200ms'", what = "a threshold" },
     { "latency", "-L", "--latency", nil, "the full table of percentiles" },
     { "outputs", "-o", "--output", "FILE", "write the result to FILE.json; repeatable", kind = "output", many = true, example = "result.json", what = "the file for the result" },
+    { "lenient", false, "--lenient", nil, "figures that are not to be trusted are only a warning" },
     { "report", false, "--report", "wrk", "the text report in the layout of wrk's", kind = "report", example = "wrk", what = "the layout" },
     { "json", false, "--json", nil, "the result as JSON on standard output, and nothing else there" },
     { "interval", false, "--interval", "TIME", "a line of progress every so often (10s when not on a terminal)", kind = "positive_duration", example = "10s",

@@ -15,7 +15,7 @@ later.request_keys = set ""
 later.http_functions = set ""
 later.response_fields = set ""
 later.options = set [[-F --form --urls
-  --prometheus --share --lenient]]
+  --prometheus --share]]
 later.outputs = set ".html .csv .ndjson .hgrm .hlog .jtl .junit.xml"
 
 later.TEXT = "is not available in this version yet"

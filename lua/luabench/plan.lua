@@ -203,7 +203,7 @@ function plan.make(scenarios, given)
   if not given.debug then check_one_scenario(scenarios, given) end
   local result = {
     action = "run", scenarios = {}, script_timeout = given.script_timeout or 10, script_memory = given.script_memory, progress = progress_of(given), interval = given.interval or 10,
-    args = given.args, latency = given.latency or false, json = given.json or false, report = given.report, color = color_wanted(given),
+    args = given.args, latency = given.latency or false, lenient = given.lenient or false, json = given.json or false, report = given.report, color = color_wanted(given),
     thresholds = threshold_list(scenarios, given.thresholds), outputs = given.outputs or {}, params = param_values(),
   }
   result.watched = thresholds.watched(result.thresholds)

@@ -3,7 +3,9 @@
 
 local core = require "luabench.core"
 local format = require "luabench.format"
+local health = require "luabench.health"
 local metric = require "luabench.metric"
+local quality = require "luabench.quality"
 local summary = require "luabench.summary"
 local terminal = require "luabench.terminal"
 
@@ -71,11 +73,11 @@ local function rate_of(count, duration)
   return duration and duration > 0 and count / duration or null
 end
 
---- The figures of a NAMED (docs/core.md) over `duration` seconds.
+--- The figures of a NAMED (docs/core.md) over a window of `duration` seconds.
 local function figures(named, duration, model)
   local out = {
     requests = fields(named, REQUESTS, 0),
-    rate = rate_of(named.succeeded or 0, duration),
+    rate = rate_of(named.in_window or named.succeeded or 0, duration),
     status = by_text(named.statuses),
     errors = by_text(named.errors),
     bytes = { sent = named.bytes_sent or 0, received = named.bytes_received or 0 },
@@ -124,7 +126,9 @@ end
 local function scenario_of(plan, index, scenario)
   local planned = plan.scenarios and plan.scenarios[index] or {}
   local model = planned.model or "closed"
-  local out = figures(scenario.total, scenario.duration, model)
+  local window = scenario.window or scenario.duration
+  local out = figures(scenario.total, window, model)
+  quality.add(out, scenario, model)
   out.index = index
   out.model = model
   out.target = or_null(without_password(planned.target))
@@ -140,7 +144,7 @@ local function scenario_of(plan, index, scenario)
   out.iteration_duration = summary.of(scenario.iteration_duration)
   out.by_name = {}
   for _, named in ipairs(scenario.names or {}) do
-    if named.started > 0 then put(out.by_name, named.name, figures(named, scenario.duration, model)) end -- not those of setup or a warm-up alone
+    if named.started > 0 then put(out.by_name, named.name, figures(named, window, model)) end -- not those of setup or a warm-up alone
   end
   return out
 end
@@ -212,14 +216,14 @@ local function groups_of(scenarios)
   return out
 end
 
-local function generator_of(generator, scenarios)
+local function generator_of(generator, scenarios, found)
   generator = generator or {}
   return {
     cpu = or_null(generator.cpu), cpu_seconds = or_null(generator.cpu_seconds), threads = or_null(generator.threads),
     lag = summary.of(generator.lag), schedule_slip = summary.of(slip_of(scenarios)),
     bottleneck = (generator.cpu or 0) > results.BUSY,
-    trusted = generator.trusted ~= false,
-    warnings = as_list {},
+    trusted = generator.trusted ~= false and found.valid,
+    warnings = map(found.warnings, or_null),
   }
 end
 
@@ -264,6 +268,12 @@ local function model_of(plan)
   return model or "closed"
 end
 
+local function models_of(plan, scenarios)
+  local list = {}
+  for i in ipairs(scenarios or {}) do list[i] = plan.scenarios and plan.scenarios[i] and plan.scenarios[i].model or "closed" end
+  return list
+end
+
 --- The headline latency of a part of the document: from the intended start in the open model.
 function results.headline(part)
   return summary.value(part.latency_from_intended) or part.latency
@@ -273,18 +283,20 @@ end
 --- @param merged table the results of docs/core.md
 --- @param outcomes table of thresholds.evaluate
 function results.document(plan, merged, outcomes)
-  local model = model_of(plan)
+  local model, models = model_of(plan), models_of(plan, merged.scenarios)
+  local facts = quality.facts(merged, models)
+  local found = health.judge(facts)
   local document = {
     version = 1, luabench = core.VERSION,
     script = or_null(plan.script), url = or_null(without_password(plan.url)),
     started = format.timestamp(merged.started or 0), duration = or_null(merged.duration),
     machine = fields(merged.machine, MACHINE), options = plain_copy(plan.options or {}),
-    model = model, total = figures(merged.total, merged.duration, model),
+    model = model, window = or_null(merged.window or merged.duration), total = figures(merged.total, merged.window or merged.duration, model),
     scenarios = {}, groups = groups_of(merged.scenarios), setup = once_of(merged.setup), teardown = once_of(merged.teardown), metrics = metrics_of(merged), targets = {}, compare = {},
     checks = checks_of(merged.checks), script_errors = script_errors_of(merged.script_errors),
     failures = { count = merged.failures and merged.failures.count or 0, texts = map(merged.failures and merged.failures.texts, or_null) },
     error_texts = map(merged.error_texts, function(each) return fields(each, { "error", "text" }) end),
-    thresholds = thresholds_of(outcomes), generator = generator_of(merged.generator, merged.scenarios), series = series_of(merged.series),
+    thresholds = thresholds_of(outcomes), generator = generator_of(merged.generator, merged.scenarios, found), health = merged.health and health.document(facts, found) or null, series = series_of(merged.series),
     interrupted = merged.interrupted == true, stopped = or_null(merged.stopped), stuck = stuck_of(merged.stuck),
     setup_failed = merged.setup_failed and fields(merged.setup_failed, { "scenario", "text" }) or null,
     unbalanced = or_null(merged.unbalanced), notices = map(merged.notices, or_null), remarks = as_list {},
@@ -292,6 +304,7 @@ function results.document(plan, merged, outcomes)
   for i, scenario in ipairs(merged.scenarios or {}) do
     put(document.scenarios, scenario.name, scenario_of(plan, i, scenario))
   end
+  quality.add_total(document.total, merged, models)
   return document
 end
 

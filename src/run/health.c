@@ -14,6 +14,7 @@
 enum { STALL_MS = 10 };
 
 static const double busy_share = 0.7, full_share = 0.9;
+static const double noticeable_steal = 0.01; /* of the machine: then it may be the cause of what has no other */
 static const double most_of_it = 0.5; /* a cause has had this share of a stall */
 
 /* Gauges */
@@ -278,7 +279,7 @@ static void end_machine(struct health *health)
     figures->machine = known ? (double)(last.busy - health->first.busy) / (double)all : -1;
     figures->retransmits = last.retransmits >= 0 && health->first.retransmits >= 0 ? last.retransmits - health->first.retransmits : -1;
     for (size_t i = 0; i < figures->stall_count; i++)
-        if (figures->stalls[i].cause == STALL_UNKNOWN && figures->stolen > 0)
+        if (figures->stalls[i].cause == STALL_UNKNOWN && figures->stolen > noticeable_steal)
             figures->stalls[i].cause = STALL_STOLEN;
 }
 

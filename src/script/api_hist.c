@@ -198,8 +198,18 @@ static int hist_merge_list(lua_State *L)
     return 1;
 }
 
+/* hist_without(all, some): a new hist object with the counts of the first that are not in the second, whose values are all among the first's. */
+static int hist_without(lua_State *L)
+{
+    const struct hist *all = check_hist(L, 1), *some = check_hist(L, 2);
+    struct hist *rest = own_hist(new_object(L));
+    hist_merge(rest, all);
+    hist_subtract(rest, some);
+    return 1;
+}
+
 void api_hist_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = { { "hist_merge", hist_merge_list }, { "hist_decode", decode }, { NULL, NULL } };
+    static const luaL_Reg functions[] = { { "hist_merge", hist_merge_list }, { "hist_without", hist_without }, { "hist_decode", decode }, { NULL, NULL } };
     api_register(L, functions);
 }

@@ -54,13 +54,14 @@ class Luabench:
 
     def __init__(self, folder):
         self.folder = folder
+        self.more = []  # options of every run
         self.started = []
 
     def command(self, args, script):
         if script is not None:
             (self.folder / "script.lua").write_text(script)
             args = ["script.lua", *args]
-        return [self.path, *map(str, args)]
+        return [self.path, *map(str, [*args[:1], *self.more, *args[1:]])]
 
     def run(self, *args, script=None, timeout=60, **options):
         """Runs it to its end; the CompletedProcess has stdout and stderr as text."""

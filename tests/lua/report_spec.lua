@@ -64,9 +64,11 @@ bytes        1.00 MB received (312 kB/s), 100 kB sent (31.2 kB/s)
 connections  50 opened, 950 requests on a reused one, 12 closed by the server
 generator    busy 41.0%, woke sleeping users at most 1.20 ms late
 
-latency of 980 responses  closed model: from the call to the last byte
+latency of 900 accepted  closed model: from the call to the last byte
      min     q1 median   mean     q3    p90    p95    p99  p99.9    max stddev
-  1.00ms  245ms  490ms  490ms  735ms  882ms  931ms  971ms    n/a  980ms  283ms
+  81.0ms  305ms  530ms  531ms  755ms  890ms  935ms  971ms    n/a  980ms  260ms
+failures     100 of 1,000 failed or were unfinished; counted as never answered:
+             median 580 ms, p90 980 ms, p95 never, p99 never
 
 checks       ✗ status is 200  80 of 980 failed (8.16%)
                got 503
@@ -113,9 +115,11 @@ bytes        3.20 MB received (320 kB/s), 320 kB sent (32.0 kB/s)
 connections  100 opened, 3,100 requests on a reused one
 generator    busy 41.0%, woke sleeping users at most 1.20 ms late
 
-latency of 3,200 responses  closed model: from the call to the last byte
+latency of 3,170 accepted  closed model: from the call to the last byte
      min     q1 median   mean     q3    p90    p95    p99  p99.9    max stddev
-  1.00ms  800ms  1.60s  1.60s  2.40s  2.88s  3.04s  3.17s    n/a  3.20s  924ms
+  31.0ms  807ms  1.58s  1.74s  2.36s  2.83s  2.98s  8.45s    n/a  10.0s  1.39s
+failures     30 of 3,200 failed; counted as never answered: median 1.60 s, p90
+             2.85 s, p95 3.50 s, p99 9.90 s
 
   scenario           requests  ok/s  failed  median     p95    p99    max
   browse                3,000   297   1.00%   1.50s   2.85s  2.97s  3.00s
@@ -158,6 +162,8 @@ generator    busy 41.0%,
 latency of 4,000 responses  open model: from the intended start to the last byte
      min     q1 median   mean     q3    p90    p95    p99  p99.9    max stddev
   2.00ms  2.00s  4.00s  4.00s  6.00s  7.20s  7.60s  7.92s  7.99s  8.00s  2.31s
+failures     50 of 4,050 failed; counted as never answered: median 4.05 s, p90
+             7.29 s, p95 7.70 s, p99 never
 from call    median 2.00 s, p95 3.80 s, p99 3.96 s, max 4.00 s
 
 remarks      ! 50 arrivals (1.23%) were not started: no user was free within the

@@ -32,6 +32,12 @@ function Hist:quantile(quantile)
   return self.samples[math.max(1, math.ceil(quantile * n - 1e-9))]
 end
 
+function Hist:upto(seconds)
+  local count = 0
+  for _, sample in ipairs(self.samples) do count = count + (sample <= seconds and 1 or 0) end
+  return count
+end
+
 function Hist:encode()
   return "HISTF" .. #self.samples
 end
@@ -163,6 +169,13 @@ stub.core = {
     local samples = {}
     for _, hist in ipairs(hists) do
       for _, sample in ipairs(hist.samples) do samples[#samples + 1] = sample end
+    end
+    return stub.hist(samples)
+  end,
+  hist_without = function(all, some)
+    local samples, at = {}, 1
+    for _, sample in ipairs(all.samples) do
+      if some.samples[at] == sample then at = at + 1 else samples[#samples + 1] = sample end
     end
     return stub.hist(samples)
   end,

@@ -28,7 +28,7 @@ function samples.failures()
   local named = stub.named("GET /", 1000, { succeeded = 900, failed = 80, timed_out = 15, interrupted = 5, responses = 980, retried = 3, redirected = 2,
     errors = { status = 80, timeout = 15, interrupted = 5 }, statuses = { [200] = 900, [503] = 60, [404] = 20 }, latency = stub.steps(980, 0.001),
     connect = stub.steps(50, 0.0002) })
-  local scenario = stub.scenario("hello", 1000, { total = named, connections = { opened = 50, reused = 950, closed_by_peer = 12, max_open = 50 },
+  local scenario = stub.scenario("hello", 1000, { total = named, latency_refused = stub.steps(80, 0.001), connections = { opened = 50, reused = 950, closed_by_peer = 12, max_open = 50 },
     iterations = { scheduled = 250, completed = 200, failed = 45, interrupted = 5, dropped = 0, expired = 0 } })
   return stub.plan { thresholds = { { expression = "http.latency: p(95) < 200ms, max < 2s" }, { expression = "http.latency{name=POST /login}: p(99) < 500ms" } } },
     stub.results(1000, {
@@ -45,8 +45,8 @@ end
 function samples.several()
   local names = { stub.named("GET /", 2000), stub.named("GET /items/{id}", 900, { succeeded = 870, failed = 30, errors = { status = 30 } }),
     stub.named("POST /login", 100, { statuses = { [302] = 100 } }) }
-  local browse = stub.scenario("browse", 3000, { names = names, total = stub.named("", 3000, { succeeded = 2970, failed = 30, errors = { status = 30 } }) })
-  local buy = stub.scenario("buy", 200, { users_max = 5, total = stub.named("GET /", 200, { latency = stub.steps(200, 0.05) }) })
+  local browse = stub.scenario("browse", 3000, { names = names, latency_refused = stub.steps(30, 0.001), total = stub.named("", 3000, { succeeded = 2970, failed = 30, errors = { status = 30 } }) })
+  local buy = stub.scenario("buy", 200, { users_max = 5, latency_refused = stub.hist {}, total = stub.named("GET /", 200, { latency = stub.steps(200, 0.05) }) })
   local plan = stub.plan { scenarios = {
     { name = "browse", model = "closed", users = 50, duration = 10, target = "http://user:secret@a.example", version = "1.1" },
     { name = "buy", model = "closed", users = 5, iterations = 200, duration = 60, ramp_up = 3, target = "http://b.example", version = "1.1" } } }

@@ -133,24 +133,56 @@ local function idle_users(document)
   end
 end
 
-local function busy(document)
-  local cpu = summary.value(document.generator.cpu)
-  if not cpu or cpu <= results.BUSY then return end
-  return ("luabench itself was busy %.0f%%: throughput is a lower bound, latency an upper one"):format(math.min(cpu, 1) * 100)
+-- Every scenario for which `say` has something to say.
+local function of_scenarios(document, say)
+  local scenarios = results.scenarios(document)
+  for _, entry in ipairs(scenarios) do
+    local words = say(entry.figures)
+    if words then return #scenarios > 1 and ("%s: %s"):format(terminal.fit(terminal.escape(entry.name), 30), words) or words end
+  end
 end
 
-local RULES = { unbalanced, nothing_succeeded, busy, redirects, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, short_of_samples }
+-- Whether the load itself was the same all along: else its latency may well change.
+local function level(load)
+  local ramp_up = summary.value(load.ramp_up)
+  return not summary.value(load.stages) and not (ramp_up and ramp_up > 0)
+end
 
---- Fills document.remarks and document.generator.warnings.
+local function overloaded(document)
+  return of_scenarios(document, function(figures)
+    local flow = summary.value(figures.flow)
+    if not flow or not flow.overloaded then return end
+    return ("overloaded: of %s due only %s had ended when the last was due, and %s were in flight; the latency depends on how long the run was"):format(
+      format.counted(flow.due, "iteration"), format.count(flow.ended), format.count(flow.in_flight))
+  end)
+end
+
+local COURSES = {
+  ["warm-up"] = "the server was still warming up: the median was %s at first and %s at the end; warm_up = \"auto\" leaves that out",
+  slowdown = "the server became slower: the median was %s at first and %s at the end; the percentiles mix the two",
+  drifting = "the latency drifted all along, the median from %s to %s: the percentiles are those of no one state",
+  unsteady = "the latency changed in the last part of the run, the median from %s at first to %s: it has not come to rest",
+}
+
+local function unsteady(document)
+  return of_scenarios(document, function(figures)
+    local flow, steady = summary.value(figures.flow), summary.value(figures.steady)
+    if not steady or not COURSES[steady.class] or (flow and flow.overloaded) or not level(figures.load) then return end
+    return COURSES[steady.class]:format(format.duration(steady.first), format.duration(steady.last))
+  end)
+end
+
+local RULES = { unbalanced, nothing_succeeded, overloaded, unsteady, redirects, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, short_of_samples }
+
+--- Fills document.remarks.
 function remarks.add(document)
   local list = {}
   for _, rule in ipairs(RULES) do
     list[#list + 1] = rule(document) or nil
   end
+  for _, warning in ipairs(document.generator.warnings) do list[#list + 1] = warning end
   for _, notice in ipairs(document.notices) do list[#list + 1] = terminal.escape(notice) end
   if #list > 0 then document.remarks = list end
-  local warning = busy(document)
-  if warning then document.generator.warnings = { warning } end
 end
 
 return remarks

@@ -1,11 +1,14 @@
 -- The tables of the text report: scenarios, names of requests, and all percentiles (-L).
 
 local format = require "luabench.format"
+local intervals = require "luabench.intervals"
 local results = require "luabench.results"
 local summary = require "luabench.summary"
 local terminal = require "luabench.terminal"
 
 local tables = {}
+
+local value = summary.value
 
 local MOST_NAMES = 10 -- shown of one scenario; of several, each has its part
 local LEAST_NAMES = 3
@@ -103,11 +106,23 @@ local function measures_of(figures)
   return list
 end
 
---- All percentiles of every measure; the last column counts the responses at and beyond a percentile.
+-- "4.9ms - 5.1ms", of the headline; "" where there is none.
+local function interval_of(headline, quantile)
+  for field, of in pairs(intervals.QUANTILES) do
+    local ends = of == quantile and value(headline.intervals) and value(headline.intervals[field])
+    if ends then return ("%s - %s"):format(format.compact(ends[1]), value(ends[2]) and format.compact(ends[2]) or "> max") end
+  end
+  return ""
+end
+
+--- All percentiles of every measure, and 95% intervals of some of the first; the last column counts the responses at and beyond a percentile.
 function tables.percentiles(page, document)
   local measures = measures_of(document.total)
   local columns, rows = { { title = "percentile", left = true } }, {}
   for _, measure in ipairs(measures) do columns[#columns + 1] = { title = measure[1] } end
+  local headline = measures[1][2]
+  local certain = value(headline.intervals) ~= nil
+  if certain then table.insert(columns, 3, { title = "95% interval" }) end
   columns[#columns + 1] = { title = "slower" }
   local count = measures[1][2].count
   for _, quantile in ipairs(QUANTILES) do
@@ -117,6 +132,7 @@ function tables.percentiles(page, document)
       local shown = percentile(measure[2], quantile)
       cells[#cells + 1], any = shown, any or shown ~= "n/a"
     end
+    if certain then table.insert(cells, 3, interval_of(headline, quantile)) end
     cells[#cells + 1] = format.count(count - math.max(math.ceil(quantile * count), count > 0 and 1 or 0))
     if any then rows[#rows + 1] = cells end
   end

@@ -133,7 +133,7 @@ local function books(page, document, iterations)
 end
 
 local function rates(page, document, iterations)
-  local duration, requests = value(document.duration), document.total.requests
+  local duration, requests = value(document.window) or value(document.duration), document.total.requests
   local succeeded = requests.succeeded < requests.started and " requests/s succeeded" or " requests/s"
   local items = { { format.significant(value(document.total.rate)) .. succeeded, "bold" } }
   if iterations.completed ~= requests.succeeded and duration and duration > 0 then
@@ -225,15 +225,36 @@ local function from_call(page, of)
     format.duration(summary.shown(of, "p99")), format.duration(value(of.max))))
 end
 
+-- Of what was not accepted, or not answered: quantiles in which it counts as infinitely slow.
+local function with_failures(page, document)
+  local all = value(document.total.with_failures)
+  if not all or all.failed + all.unfinished == 0 or all.count == 0 then return end
+  local function shown(field)
+    return value(all[field]) and format.duration(all[field]) or all.count < summary.needed(summary.QUANTILES[field]) and "n/a" or "never"
+  end
+  local what = all.unfinished == 0 and "failed" or all.failed == 0 and "were unfinished" or "failed or were unfinished"
+  page:field("failures", ("%s of %s %s; counted as never answered: median %s, p90 %s, p95 %s, p99 %s"):format(format.count(all.failed + all.unfinished), format.count(all.count), what,
+    shown "median", shown "p90", shown "p95", shown "p99"), "yellow")
+end
+
+-- Set of the quantiles that are largely luabench's own doing.
+local function marked(document)
+  local health, set = value(document.health), {}
+  for _, field in ipairs(health and health.marked or {}) do set[field] = true end
+  return set
+end
+
 local function latency(page, document)
-  local headline = results.headline(document.total)
+  local accepted = value(document.total.accepted)
+  local shown = accepted and accepted.count > 0 and accepted or results.headline(document.total)
   page:blank()
-  page:heading("latency of " .. format.counted(headline.count, "response"), MODELS[document.model])
-  local cells = {}
+  page:heading("latency of " .. (shown == accepted and format.count(shown.count) .. " accepted" or format.counted(shown.count, "response")), MODELS[document.model])
+  local cells, doubtful = {}, marked(document)
   for i, column in ipairs(LATENCY) do
-    cells[i] = { column[1], format.compact(summary.shown(headline, column[2])), column[3] }
+    cells[i] = { column[1], (doubtful[column[2]] and "~" or "") .. format.compact(summary.shown(shown, column[2])), column[3] }
   end
   page:figures(cells)
+  with_failures(page, document)
   if document.model == "open" then from_call(page, document.total.latency) end
 end
 
