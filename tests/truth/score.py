@@ -1,0 +1,151 @@
+"""Holds a report against the truth: the cells of a case, each with its error and whether it is within tolerance.
+
+The tolerances are what a perfect tool needs on loopback: a timer's lateness, two wake-ups and three digits of a histogram (p50 to p95 and the mean 1%, at least 0.1 ms;
+p99 2% and 0.2 ms; p99.9 3% and 0.5 ms), what the reference client saw at that moment where that is more, and the step in which the tool prints.
+"""
+import math
+from statistics import median
+
+import truths
+from truths import QUANTILES
+
+TOLERANCE = {"p50": (0.1, 0.01), "p90": (0.1, 0.01), "p95": (0.1, 0.01), "mean": (0.1, 0.01), "p99": (0.2, 0.02), "p999": (0.5, 0.03)}
+RATE = 0.01
+PACING = 0.3  # milliseconds, p99 at the server
+
+
+class Floor:
+    """What the reference client measured against a server that answers at once, less what the server itself took: round trip, p99 and p99.9, milliseconds."""
+
+    def __init__(self, r, p99, p999):
+        self.r, self.p99, self.p999 = r, p99, p999
+
+
+def cell(name, reported, truth, tolerance):
+    """`error` is ln(reported / truth): positive when it overstates, negative when it hides."""
+    if reported is None:
+        return {"name": name, "reported": None, "truth": truth, "ok": None}
+    error = math.log(reported / truth) if reported > 0 and truth > 0 else None
+    return {"name": name, "reported": reported, "truth": truth, "tolerance": tolerance, "error": error, "ok": abs(reported - truth) <= tolerance}
+
+
+def verdict(name, ok, reported=None, truth=None):
+    """A cell that is right or wrong, without an error."""
+    return {"name": name, "reported": reported, "truth": truth, "ok": ok}
+
+
+def truth_of(case, journal, seconds, later, services=()):
+    """The recorded truth. `later` milliseconds at the start were not measured by the tool; `services` are the law's first service times, for a queue's replay."""
+    times = truths.arrivals(case.rate, seconds) if case.rate else []
+    own = [record.spent - (record.due - record.read) for record in journal.records if record.outcome == "ok" and record.written is not None]
+    late = median(own) if own else 0.0  # what the server adds to a delay by itself
+    if case.replay == "stalls":
+        return truths.sample(truths.replay_stalls([time + later for time in times], journal.stalls, late))
+    if case.replay == "queue":
+        return truths.sample([spent + late for spent in truths.replay_queue(times, services)])
+    if case.replay == "ramp":
+        return truths.sample([1 + 99 * min((time + later) / (seconds * 1000), 1) + late for time in times])
+    return truths.sample(journal.spent(later))
+
+
+def latency_cells(case, report, truth, floor):
+    expected = truth.figures()
+    for name, (least, share) in TOLERANCE.items():
+        value = expected[name] + floor.r
+        tolerance = max(least, share * value, {"p99": floor.p99, "p999": floor.p999}.get(name, 0), report.step) + case.drain
+        yield cell(name, report.latency.get(name), value, tolerance)
+
+
+def gaps_of(journal):
+    reads = sorted(record.read for record in journal.records)
+    return [b - a for a, b in zip(reads, reads[1:])]
+
+
+def variation(gaps):
+    """The coefficient of variation: 0 for a constant rate, 1 for Poisson arrivals."""
+    mean = sum(gaps) / len(gaps)
+    return math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / len(gaps)) / mean
+
+
+def pacing(journal, rate):
+    """How far from its time each request came, by the server's clock: ordered, after the median offset is taken out. Requests that a tool left out count as late ones."""
+    reads = sorted(record.read for record in journal.records)
+    offsets = [read - k * 1000 / rate for k, read in enumerate(reads)]
+    middle = median(offsets)
+    return sorted(abs(offset - middle) for offset in offsets)
+
+
+def rounds_rate(journal, users):
+    """Requests a second of a closed loop, whose ends do not count: users over the mean time from one request of a connection to its next."""
+    last, total, rounds = {}, 0.0, 0
+    for record in journal.records:
+        if record.connection in last:
+            total += record.read - last[record.connection]
+            rounds += 1
+        last[record.connection] = record.read
+    return users * 1000 * rounds / total
+
+
+def rate_cell(case, report, journal, seconds, discards):
+    """Open: what reached the server, against the rate that was asked for. Closed: what the tool says, against the server's rounds; what is under way at the end may count."""
+    if case.rate:
+        reached = len(journal.records) / (seconds + discards)
+        return cell("rate", reached, case.rate, case.rate * RATE + 1 / seconds)
+    counted = rounds_rate(journal, case.users)
+    return cell("rate", report.rate, counted, counted * RATE + case.users / seconds)
+
+
+def little_cell(case, report):
+    """Throughput times the time of a user's round is the number of users: if not, the tool spends time that it does not tell of."""
+    mean = report.round or report.latency.get("mean")
+    return cell("little", report.rate * mean / 1000 if mean else None, case.users, case.users * 0.02)
+
+
+def gaps_cell(journal):
+    distance = truths.kolmogorov_exponential(gaps_of(journal))
+    return verdict("gaps", distance < 1.63, distance, 1.63)
+
+
+def count_cell(name, report, journal):
+    kind = name.split()[1]
+    count = report.counts.get(kind)
+    return verdict(name, None if count is None else count == journal.count(kind), count, journal.count(kind))
+
+
+def extra_cell(name, case, report, journal, seconds, discards, floor):
+    if name == "rate":
+        return rate_cell(case, report, journal, seconds, discards)
+    if name == "little":
+        return little_cell(case, report)
+    if name == "pacing":
+        p99 = truths.nearest_rank(pacing(journal, case.rate), 0.99)
+        return verdict("pacing", p99 <= PACING, p99, PACING)
+    if name == "gaps":
+        return gaps_cell(journal)
+    if name == "ttfb":
+        return cell("ttfb", report.ttfb, floor.r, 0.1)
+    if name == "flag":
+        return verdict("flag", bool(report.flags), "; ".join(report.flags) or "nothing")
+    if name.startswith("n "):
+        return count_cell(name, report, journal)
+    return verdict(name, report.notes.get(name, False), report.notes.get(name))
+
+
+def cells_of(case, report, journal, seconds, discards, floor, services=()):
+    """All cells of one run."""
+    cells = []
+    if case.latencies:
+        truth = truth_of(case, journal, seconds, discards * 1000, services)
+        cells = list(latency_cells(case, report, truth, floor))
+    return cells + [extra_cell(name, case, report, journal, seconds, discards, floor) for name in case.cells]
+
+
+def nominal_error(case, journal, seconds):
+    """How far the server's own quantiles are from the law's, the largest of p50 to p99: of the delays that it meant to make, so that a busy machine does not count. None
+    where the closed form is of another population."""
+    if case.nominal is None or case.replay != "log" or case.stall or case.name.startswith(("T10", "X1")):
+        return None
+    meant = truths.sample([record.due - record.read for record in journal.records if record.outcome == "ok"])
+    truth = case.nominal(seconds)
+    names = [name for name in QUANTILES if name != "p999"]
+    return max(abs(meant.quantile(QUANTILES[name]) - truth.quantile(QUANTILES[name])) for name in names)
