@@ -5,6 +5,12 @@ set(LUABENCH_LUA_TEXT
   luabench.random luabench.request luabench.response luabench.site luabench.text luabench.url luabench.user luabench.vu
   luabench.report.html.charts luabench.wrk.api luabench.wrk.env luabench.wrk.script luabench.wrk.sender luabench.wrk.thread)
 
+# The schema of results as a Lua module, which returns its text: saved results are checked against it.
+set(LUABENCH_RESULT_SCHEMA ${CMAKE_BINARY_DIR}/result_schema.lua)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/result.schema.json)
+file(READ ${PROJECT_SOURCE_DIR}/docs/result.schema.json schema)
+file(CONFIGURE OUTPUT ${LUABENCH_RESULT_SCHEMA} CONTENT "return [====[\n@schema@]====]\n" @ONLY)
+
 # Every Lua file that is embedded in the binary, as pairs: the name for require, the file.
 set(LUABENCH_LUA_MODULES
   argparse ${ARGPARSE_LUA}
@@ -33,6 +39,9 @@ set(LUABENCH_LUA_MODULES
   luabench.debugging ${CMAKE_CURRENT_LIST_DIR}/luabench/debugging.lua
   luabench.dryrun ${CMAKE_CURRENT_LIST_DIR}/luabench/dryrun.lua
   luabench.env ${CMAKE_CURRENT_LIST_DIR}/luabench/env.lua
+  luabench.diff ${CMAKE_CURRENT_LIST_DIR}/luabench/diff.lua
+  luabench.diff.compare ${CMAKE_CURRENT_LIST_DIR}/luabench/diff/compare.lua
+  luabench.diff.intervals ${CMAKE_CURRENT_LIST_DIR}/luabench/diff/intervals.lua
   luabench.errors ${CMAKE_CURRENT_LIST_DIR}/luabench/errors.lua
   luabench.file ${CMAKE_CURRENT_LIST_DIR}/luabench/file.lua
   luabench.files ${CMAKE_CURRENT_LIST_DIR}/luabench/files.lua
@@ -67,8 +76,15 @@ set(LUABENCH_LUA_MODULES
   luabench.modules ${CMAKE_CURRENT_LIST_DIR}/luabench/modules.lua
   luabench.multipart ${CMAKE_CURRENT_LIST_DIR}/luabench/multipart.lua
   luabench.nearest ${CMAKE_CURRENT_LIST_DIR}/luabench/nearest.lua
+  luabench.moment ${CMAKE_CURRENT_LIST_DIR}/luabench/moment.lua
   luabench.new ${CMAKE_CURRENT_LIST_DIR}/luabench/new.lua
   luabench.options ${CMAKE_CURRENT_LIST_DIR}/luabench/options.lua
+  luabench.output.csv ${CMAKE_CURRENT_LIST_DIR}/luabench/output/csv.lua
+  luabench.output.formats ${CMAKE_CURRENT_LIST_DIR}/luabench/output/formats.lua
+  luabench.output.hgrm ${CMAKE_CURRENT_LIST_DIR}/luabench/output/hgrm.lua
+  luabench.output.hlog ${CMAKE_CURRENT_LIST_DIR}/luabench/output/hlog.lua
+  luabench.output.json ${CMAKE_CURRENT_LIST_DIR}/luabench/output/json.lua
+  luabench.output.junit ${CMAKE_CURRENT_LIST_DIR}/luabench/output/junit.lua
   luabench.output.html ${CMAKE_CURRENT_LIST_DIR}/luabench/output/html.lua
   luabench.outputs ${CMAKE_CURRENT_LIST_DIR}/luabench/outputs.lua
   luabench.params ${CMAKE_CURRENT_LIST_DIR}/luabench/params.lua
@@ -95,6 +111,13 @@ set(LUABENCH_LUA_MODULES
   luabench.response ${CMAKE_CURRENT_LIST_DIR}/luabench/response.lua
   luabench.results ${CMAKE_CURRENT_LIST_DIR}/luabench/results.lua
   luabench.sandbox ${CMAKE_CURRENT_LIST_DIR}/luabench/sandbox.lua
+  luabench.result_schema ${LUABENCH_RESULT_SCHEMA}
+  luabench.saved ${CMAKE_CURRENT_LIST_DIR}/luabench/saved.lua
+  luabench.saved.commands ${CMAKE_CURRENT_LIST_DIR}/luabench/saved/commands.lua
+  luabench.saved.figures ${CMAKE_CURRENT_LIST_DIR}/luabench/saved/figures.lua
+  luabench.saved.merge ${CMAKE_CURRENT_LIST_DIR}/luabench/saved/merge.lua
+  luabench.saved.times ${CMAKE_CURRENT_LIST_DIR}/luabench/saved/times.lua
+  luabench.saved.validate ${CMAKE_CURRENT_LIST_DIR}/luabench/saved/validate.lua
   luabench.scenario ${CMAKE_CURRENT_LIST_DIR}/luabench/scenario.lua
   luabench.schema ${CMAKE_CURRENT_LIST_DIR}/luabench/schema.lua
   luabench.script ${CMAKE_CURRENT_LIST_DIR}/luabench/script.lua

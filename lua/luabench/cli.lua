@@ -6,6 +6,7 @@ local core = require "luabench.core"
 local errors = require "luabench.errors"
 local files = require "luabench.files"
 local flags = require "luabench.flags"
+local formats = require "luabench.output.formats"
 local headers = require "luabench.headers"
 local later = require "luabench.later"
 local load_keys = require "luabench.load"
@@ -133,6 +134,13 @@ function READERS.seed(text)
   return nil, show(text) .. " is not a seed; one is a whole number from 0 to 9007199254740992"
 end
 
+-- "5%": 0.05.
+function READERS.percent(text)
+  local number = tonumber(text:match("^(%d+%.?%d*)%%?$"))
+  if number then return number / 100 end
+  return nil, show(text) .. " is not a percentage; one is 5%"
+end
+
 -- The layout of the text report.
 function READERS.report(text)
   if text == "wrk" then return text end
@@ -143,17 +151,11 @@ function READERS.url(text)
   return url.target(url.looks_like(text) and url.with_scheme(text) or text)
 end
 
-local OUTPUTS = { [".json"] = "json" }
-
 function READERS.output(text)
-  for ending, format in pairs(OUTPUTS) do
-    if #text > #ending and text:sub(-#ending) == ending then return { path = text, format = format } end
-  end
-  for ending in pairs(later.outputs) do
-    if text:sub(-#ending) == ending then return nil, ("%s: %s %s; known: FILE.json"):format(show(text), ending, later.TEXT) end
-  end
+  local row = formats.of(text)
+  if row then return { path = text, format = row.ending:sub(2), live = row.live } end
   if text == "-" then return nil, "standard output gets the result with --json" end
-  return nil, show(text) .. ": the ending says the format; known: FILE.json"
+  return nil, ("%s: the ending says the format; known: %s"):format(show(text), formats.known())
 end
 
 -- What a value looks like that was given to the wrong option.
@@ -356,6 +358,11 @@ function cli.parse_serve(argv)
   if values.words[1] then errors.usage("serve takes no argument %s; luabench serve --help shows its options", show(values.words[1])) end
   if values.cert_out and not values.tls then errors.usage("--cert-out writes the certificate of --tls, and there is none without it") end
   return values
+end
+
+--- argv of `report`, `diff` or `merge`, the word taken off.
+function cli.parse_saved(command, argv)
+  return parse(flags[command], argv)
 end
 
 local WIDTH, COLUMN = 80, 30

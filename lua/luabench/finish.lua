@@ -81,8 +81,9 @@ local function complain(message)
   core.write(STDERR, "luabench: " .. terminal.escape(message) .. "\n")
 end
 
-local function document_of(plan, merged)
+local function document_of(plan, merged, problems)
   merged.notices = merged.notices or {}
+  for _, notice in ipairs(outputs.journals(merged.journals, problems)) do table.insert(merged.notices, notice) end
   if plan.aborted then table.insert(merged.notices, plan.aborted) end
   for _, notice in ipairs(file.notices()) do table.insert(merged.notices, notice) end
   local document = results.document(plan, merged, thresholds.evaluate(plan, merged))
@@ -102,8 +103,10 @@ end
 --- @param merged table the results of docs/core.md
 --- @return integer
 local function finish(plan, merged)
-  local document = document_of(plan, merged)
-  local problems = outputs.write(plan, document)
+  local problems = {}
+  local document = document_of(plan, merged, problems)
+  local _, failure = status_of(plan, document, problems)
+  for _, problem in ipairs(outputs.write(plan, document, { reason = failure })) do problems[#problems + 1] = problem end
   hook.run(document, problems)
   local status, reason = status_of(plan, document, problems)
   local text, problem = standard_output(plan, merged, document, status, reason)

@@ -94,7 +94,7 @@ flags.run = {
     { "thresholds", false, "--threshold", "'METRIC: LIMIT'", "fail (exit 1) unless it holds: 'http.latency: p(99) < 200ms'; repeatable", kind = "text", many = true,
       example = "'http.latency: p(99) < 200ms'", what = "a threshold" },
     { "latency", "-L", "--latency", nil, "the full table of percentiles" },
-    { "outputs", "-o", "--output", "FILE", "write the result to FILE.json; repeatable", kind = "output", many = true, example = "result.json", what = "the file for the result" },
+    { "outputs", "-o", "--output", "FILE", "write the result to a file; its ending says how: .json, .html, .csv, .ndjson, .hgrm, .hlog, .jtl, .junit.xml; repeatable", kind = "output", many = true, example = "result.json", what = "the file for the result" },
     { "lenient", false, "--lenient", nil, "figures that are not to be trusted are only a warning" },
     { "report", false, "--report", "wrk", "the text report in the layout of wrk's", kind = "report", example = "wrk", what = "the layout" },
     { "json", false, "--json", nil, "the result as JSON on standard output, and nothing else there" },
@@ -155,6 +155,34 @@ flags.wrk = {
   renamed("Connections", { timeout = { [5] = "for a whole response (2s)" } }),
   rows_of("Scripts", " env seed allow_read allow_write allow_run allow_ffi allow_all script_timeout script_memory root show_secrets dry_run "),
   renamed("Results", { version = { [2] = "-v" } }),
+}
+
+local COLOR = { "no_color", false, "--no-color", nil, "no colors (also with NO_COLOR set)" }
+local HELP = { "help", "-h", "--help", nil, "this text" }
+
+flags.report = {
+  { title = "Options",
+    { "outputs", "-o", "--output", "FILE", "write a file instead; its ending says how, as in a run; repeatable", kind = "output", many = true, example = "result.csv",
+      what = "the file" },
+    { "latency", "-L", "--latency", nil, "the full table of percentiles" },
+    COLOR, HELP,
+  },
+}
+
+flags.diff = {
+  { title = "Options",
+    { "fail_if_slower", false, "--fail-if-slower", "PERCENT", "exit status 1 when rate, median or p99 of B are worse by more than this, beyond doubt", kind = "percent",
+      example = "5%", what = "the limit" },
+    COLOR, HELP,
+  },
+}
+
+flags.merge = {
+  { title = "Options",
+    { "outputs", "-o", "--output", "FILE", "where the result goes; its ending says how, as in a run; repeatable", kind = "output", many = true, example = "all.json",
+      what = "the file" },
+    HELP,
+  },
 }
 
 flags.serve = {

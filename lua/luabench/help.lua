@@ -14,6 +14,9 @@ luabench: load tests for HTTP servers, written in Lua
   luabench -s WRK.lua [options] URL         a script of wrk or wrk2
   luabench PLAN [options]                   a ready-made plan, by its name
   luabench serve [--port N] [--tls]         a server to try things against
+  luabench report RESULT.json               the report again, of a saved result
+  luabench diff A.json B.json               what has changed from A to B
+  luabench merge R1.json R2.json ... -o F   one result out of several
   luabench new NAME                         a script to begin with
   luabench help [NAME]                      what scripts can use
 

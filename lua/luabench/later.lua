@@ -16,7 +16,7 @@ later.http_functions = set ""
 later.response_fields = set ""
 later.options = set [[-F --form --urls
   --prometheus --share]]
-later.outputs = set ".html .csv .ndjson .hgrm .hlog .jtl .junit.xml"
+later.outputs = set ""
 
 later.TEXT = "is not available in this version yet"
 

@@ -210,10 +210,14 @@ local function manual(argv)
   return say(text)
 end
 
+-- What is done with saved results.
+local SAVED = { report = true, diff = true, merge = true }
+
 local function choose(argv, role)
   if argv[1] == "help" then return manual(argv) end
   if argv[1] == "new" then return say(require("luabench.new").make(rest(argv))) end
   if argv[1] == "serve" then return serve(rest(argv)) end
+  if SAVED[argv[1]] then return require("luabench.saved.commands")[argv[1]](rest(argv)) end
   local words = argv[1] == "run" and rest(argv) or argv
   if require("luabench.cli").is_wrk(words) then return run_wrk(words, role) end
   return run(words, role)

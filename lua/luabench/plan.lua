@@ -142,11 +142,7 @@ local function check_contradictions(given)
   if given.no_keepalive and given.requests_per_connection then
     errors.usage("--no-keepalive is one request on a connection, --requests-per-connection says how many: use one")
   end
-  local seen = {}
-  for _, output in ipairs(given.outputs or {}) do
-    if seen[output.path] then errors.usage("-o %s is given twice", output.path) end
-    seen[output.path] = true
-  end
+  require("luabench.outputs").check(given.outputs)
 end
 
 local function threshold_list(scenarios, texts)
@@ -183,7 +179,7 @@ end
 
 -- One iteration says nothing about speed: no thresholds, no files.
 local function for_debugging(result)
-  result.debug, result.threads, result.progress, result.thresholds, result.outputs = true, 1, "none", {}, {}
+  result.debug, result.threads, result.progress, result.thresholds, result.outputs, result.journals = true, 1, "none", {}, {}, {}
   return result
 end
 
@@ -196,6 +192,15 @@ local function uses_seed(result, given)
   return false
 end
 
+-- The files that the core writes while the run goes on, or the others.
+local function outputs_of(given, live)
+  local list = {}
+  for _, output in ipairs(given.outputs or {}) do
+    if (output.live or false) == live then list[#list + 1] = output end
+  end
+  return list
+end
+
 --- The plan for `scenarios` ({ name, where, values } as script.scenarios and quick.scenario give them) under the options of the command line.
 function plan.make(scenarios, given)
   check_contradictions(given)
@@ -204,7 +209,8 @@ function plan.make(scenarios, given)
   local result = {
     action = "run", scenarios = {}, script_timeout = given.script_timeout or 10, script_memory = given.script_memory, progress = progress_of(given), interval = given.interval or 10,
     args = given.args, latency = given.latency or false, lenient = given.lenient or false, json = given.json or false, report = given.report, color = color_wanted(given),
-    thresholds = threshold_list(scenarios, given.thresholds), outputs = given.outputs or {}, params = param_values(),
+    thresholds = threshold_list(scenarios, given.thresholds), params = param_values(),
+    outputs = outputs_of(given, false), journals = outputs_of(given, true), secrets = secrets.list(),
   }
   result.watched = thresholds.watched(result.thresholds)
   result.seed = given.seed or core.random_unknown()
@@ -216,12 +222,14 @@ function plan.make(scenarios, given)
   return given.debug and for_debugging(result) or result
 end
 
---- Makes sure that every output file can be written, before anything is sent. A file that is there already keeps its content until the end of the run.
+--- Makes sure that every output file can be written, before anything is sent. A file that is there already keeps its content until the end of the run. A pipe is not
+--- tried: whoever reads it would see its end.
 function plan.open_outputs(outputs)
   for _, output in ipairs(outputs) do
-    local file, why = io.open(output.path, "a")
-    if not file then errors.usage("-o: cannot write %s", why) end
-    file:close()
+    local file, why
+    if core.file_kind(output.path) ~= "other" then file, why = io.open(output.path, "a") end
+    if why then errors.usage("-o: cannot write %s", why) end
+    if file then file:close() end
   end
 end
 

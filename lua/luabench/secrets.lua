@@ -27,6 +27,14 @@ function secrets.mask(text)
   return text
 end
 
+--- The texts that mask hides, the longer ones first.
+function secrets.list()
+  if shown then return {} end
+  local list = {}
+  for i, value in ipairs(values) do list[i] = value end
+  return list
+end
+
 --- A value for a report: *** unless --show-secrets is given.
 function secrets.value(value)
   if shown then return value end

@@ -42,8 +42,10 @@ function summary.of(hist, plain)
   return result
 end
 
---- The hist object behind a SUMMARY, or nil.
+--- The hist object behind a SUMMARY: what it was made of or, of a saved one, what it has saved; nil when there is none.
 function summary.histogram(of)
+  local encoded = not histograms[of] and summary.value(of.histogram)
+  if encoded then histograms[of] = core.hist_decode(encoded) end
   return histograms[of]
 end
 

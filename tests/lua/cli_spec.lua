@@ -172,7 +172,7 @@ describe("wrong options", function()
     { { "--duraton", "5" }, "unknown option --duraton; did you mean --duration?" }, { { "-Z" }, "unknown option -Z" }, { { "--rounds", "5" }, "--rounds is for comparisons, and" },
     { { "-F", "a=b" }, "-F is not available in this version yet" }, { { "-c" }, "-c needs a value: -c 50" }, { { "--quiet=1" }, "--quiet takes no value" },
     { { "-c", "5", "--users", "6" }, "-c is given twice" }, { { "-H", "foo" }, "write 'Name: value'" }, { { "-H", "A B: c" }, "is no header" },
-    { { "-o", "x.txt" }, "the ending says the format; known: FILE.json" }, { { "-o", "x.html" }, ".html is not available in this version yet" }, { { "-o", "-" }, "--json" },
+    { { "-o", "x.txt" }, "the ending says the format; known: FILE.json" }, { { "-o", "a.json", "-o", "./a.json" }, "-o ./a.json is given twice (once as a.json)" }, { { "-o", "-" }, "--json" },
     { { "-o", "a.json", "-o", "a.json" }, "-o a.json is given twice" }, { { "-X", "A B" }, "is not a method" }, { { "-f", "no-such-file" }, "-f: cannot read no-such-file" },
     { { "--target", "x" }, 'write "http://x"' }, { { "--quiet", "--interval", "1" }, "use one" }, { { "--no-keepalive", "--requests-per-connection", "5" }, "use one" },
     { { "-b", "x" }, "-b says what quick mode requests" }, { { "-X", "PUT" }, "-X says what quick mode requests" }, { { "word" }, "stand behind --: luabench" },

@@ -1,0 +1,2 @@
+-- -o FILE.json: the document itself.
+return require("luabench.results").encode
