@@ -61,7 +61,12 @@ void conn_free(struct conn *conn)
 /* Exchanges have come or gone. */
 static void count_active(struct conn *conn, unsigned active)
 {
-    conn->endpoint->active += active - conn->active;
+    struct endpoint *endpoint = conn->endpoint;
+    if (active < conn->active && endpoint->rises)
+        endpoint->peak = endpoint->active;
+    if (active != conn->active)
+        endpoint->rises = active > conn->active;
+    endpoint->active += active - conn->active;
     conn->active = active;
 }
 

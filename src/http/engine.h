@@ -52,6 +52,8 @@ struct endpoint {
     struct link waiting;  /* exchanges, the oldest first */
     unsigned connections; /* in ready and busy, without those that are retired */
     unsigned active;      /* exchanges on them */
+    unsigned peak;        /* how many there were before the answers that were read last */
+    bool rises;           /* exchanges have come since */
 };
 
 enum conn_state {
@@ -106,10 +108,12 @@ void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, bool o
 /* Ends an exchange that is in no list; `text` NULL: how far it had come. */
 void exchange_fail(struct exchange *exchange, enum err error, const char *text);
 
-/* What each connection has when all together have `active` exchanges, rounded up. */
+/* What each connection has, rounded up, when there are `active` exchanges, or as many as before the last answers: a turn that makes its requests in several rounds
+ * fills one connection after another, and not all of them in every round. */
 static inline unsigned endpoint_share(const struct endpoint *endpoint, unsigned active)
 {
-    return endpoint->connections > 1 ? (active + endpoint->connections - 1) / endpoint->connections : active;
+    unsigned all = active > endpoint->peak ? active : endpoint->peak;
+    return endpoint->connections > 1 ? (all + endpoint->connections - 1) / endpoint->connections : all;
 }
 
 /* Which version a connection of it speaks; HTTP_AUTO: not known yet. */
