@@ -102,7 +102,8 @@ static void end_iteration(struct group *group, const struct vu *vu, int64_t now)
         client_reset(vu->client);
 }
 
-static void count_completed(struct group *group, struct vu *vu)
+/* Returns when that was. */
+static int64_t count_completed(struct group *group, struct vu *vu)
 {
     int64_t now = clock_ns();
     counts_of(group, vu)->completed++;
@@ -111,6 +112,7 @@ static void count_completed(struct group *group, struct vu *vu)
         hist_record(&group->metrics->iteration_duration, now - (group_is_open(group) ? vu->due : vu->began));
     vu->iteration_failures = 0;
     end_iteration(group, vu, now);
+    return now;
 }
 
 static void count_failed(struct group *group, struct vu *vu)
@@ -140,13 +142,15 @@ static void iteration_failed(struct group *group, struct vu *vu)
 
 static void iteration_completed(struct group *group, struct vu *vu)
 {
-    count_completed(group, vu);
-    if (group_is_open(group))
+    int64_t now = count_completed(group, vu);
+    if (group_is_open(group)) {
         open_next(group, vu);
-    else if (!vu->waited)
+    } else if (!vu->waited) {
         list_append(&group->vm->yielded, &vu->main.link); /* the others first */
-    else
-        closed_next(group, vu, vu->next_due ? vu->next_due : clock_ns());
+    } else {
+        vu->goes_on = now;
+        closed_next(group, vu, vu->next_due ? vu->next_due : now);
+    }
 }
 
 static void iteration_ended(struct group *group, struct vu *vu, enum vu_outcome outcome)

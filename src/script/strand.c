@@ -105,6 +105,11 @@ void strand_ready(struct strand *strand)
     list_append(&strand->vu->vm->ready, &strand->link);
 }
 
+void strand_ready_next(struct strand *strand)
+{
+    list_prepend(&strand->vu->vm->ready, &strand->link);
+}
+
 /* lua_resume in a state whose memory is limited. */
 static int resume_limited(struct vm *vm, lua_State *co, int arguments)
 {

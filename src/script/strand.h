@@ -53,6 +53,8 @@ void strand_close(struct strand *strand);
 enum strand_outcome strand_resume(struct strand *strand);
 /* Puts the strand into the ready queue. */
 void strand_ready(struct strand *strand);
+/* The same, before all others. */
+void strand_ready_next(struct strand *strand);
 /* It waits no longer: what it waits for is cancelled, and a request counted as interrupted. Touches no Lua state, so the coroutine is still where it was. */
 void strand_abandon(struct strand *strand);
 /* A new coroutine in place of one that is dead or abandoned. */

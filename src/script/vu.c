@@ -138,7 +138,7 @@ void vu_begin(struct vu *vu, enum phase phase, int64_t due)
     lua_State *co = vu->main.co;
     vu->phase = (uint8_t)phase;
     vu->due = due;
-    vu->began = 0;
+    vu->began = vu->goes_on;
     vu->next_due = 0;
     vu->intended = phase == PHASE_RUN && vu->scenario->plan->model == MODEL_OPEN ? due : 0;
     vu->waited = false;
@@ -147,7 +147,14 @@ void vu_begin(struct vu *vu, enum phase phase, int64_t due)
     else
         lua_rawgeti(co, LUA_REGISTRYINDEX, function_of(vu->scenario, phase));
     vu->main.given = (int16_t)push_arguments(co, phase);
-    strand_ready(&vu->main);
+    if (!vu->goes_on) {
+        strand_ready(&vu->main);
+        return;
+    }
+    if (vu->late == LATE_UNKNOWN)
+        vu->late = vu->began - due;
+    vu->goes_on = 0;
+    strand_ready_next(&vu->main);
 }
 
 void vu_rest(struct vu *vu, int64_t until)

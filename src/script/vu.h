@@ -40,6 +40,7 @@ struct vu {
     int64_t due;        /* ns: when the iteration was due */
     int64_t began;      /* ns: when it really began; 0: not yet */
     int64_t next_due;   /* ns: set by pace(); 0 without */
+    int64_t goes_on;    /* ns: for the owner: it is now, and what vu_begin begins goes on before all others that are ready; 0: after them */
     int64_t intended;   /* ns: open model, when the first request of the iteration is due; 0: it has been sent, or the model is closed */
 
     struct user_random *random; /* of vu_random; NULL until something is drawn */
