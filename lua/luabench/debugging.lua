@@ -72,13 +72,13 @@ local function show_request(request, lines, body)
   return requests
 end
 
-local function show_response(number, status, _, error_name, size, body, head, marks, text)
+local function show_response(number, status, _, error_name, size, body, head, marks, more_marks, text)
   local out = {}
   if status == 0 then
     out[1] = ("< %d: %s (%s)"):format(number, error_name, terminal.escape(secrets.mask(text or "")))
   else
     add_head(out, "<", head)
-    out[1] = ("%s  (%d, after %s, %s)"):format(out[1] or "<", number, format.duration(core.marks(marks).total), format.counted(size, "byte"))
+    out[1] = ("%s  (%d, after %s, %s)"):format(out[1] or "<", number, format.duration(core.marks(marks, more_marks).total), format.counted(size, "byte"))
     add_body(out, body)
   end
   write(out)

@@ -40,11 +40,13 @@ end
 response.on_cookies = function() end
 
 --- The response of what core.send returned.
-function response.new(prepared, status, ok, error_name, size, body, head, marks, text, sets_cookies)
+-- Eight fields, since a table of nine would be twice as large: `error` is there when there is one.
+function response.new(prepared, status, ok, error_name, size, body, head, marks, more_marks, text, sets_cookies)
   local res = setmetatable({
-    status = status, ok = ok, error = error_name, body = body, size = size,
-    _head = head, _marks = marks, _request = prepared,
+    status = status, ok = ok, body = body, size = size,
+    _head = head, _marks = marks, _more_marks = more_marks, _request = prepared,
   }, Response)
+  if error_name then res.error = error_name end
   if text ~= nil then
     res._text = text or nil
     if sets_cookies then response.on_cookies(prepared, head) end
@@ -53,8 +55,8 @@ function response.new(prepared, status, ok, error_name, size, body, head, marks,
 end
 
 --- The same for a request that has to do with no jar.
-function response.without_cookies(prepared, status, ok, error_name, size, body, head, marks, text)
-  return response.new(prepared, status, ok, error_name, size, body, head, marks, text)
+function response.without_cookies(prepared, status, ok, error_name, size, body, head, marks, more_marks, text)
+  return response.new(prepared, status, ok, error_name, size, body, head, marks, more_marks, text)
 end
 
 --- The response is not the expected one.
@@ -109,8 +111,8 @@ local function header_pairs(res)
 end
 
 function lazy.headers(res) return header_map(header_pairs(res)) end
-function lazy.time(res) return core.marks(rawget(res, "_marks")) end
-function lazy.version(res) return core.version(rawget(res, "_marks")) end
+function lazy.time(res) return core.marks(rawget(res, "_marks"), rawget(res, "_more_marks")) end
+function lazy.version(res) return core.version(rawget(res, "_marks"), rawget(res, "_more_marks")) end
 function lazy.url(res)
   local origin = origins[rawget(res, "_request")]
   return origin and origin[1]
@@ -149,7 +151,7 @@ end
 
 local FIELDS = { "status", "ok", "error", "error_text", "body", "size", "headers", "version", "time", "url", "cookies", "redirects",
                  "location", "json", "html", "assets", "link", "match", "between", "header_list", "each_header" }
-local ABSENT = { error = true, _text = true, _head = true, _pairs = true, _json = true, _html = true, _marks = true, _request = true, error_text = true, location = true }
+local ABSENT = { error = true, _text = true, _head = true, _pairs = true, _json = true, _html = true, _marks = true, _more_marks = true, _request = true, error_text = true, location = true }
 -- Words of other tools, and near misses that are not near in letters.
 local FOREIGN = { status_code = "status", code = "status", statusCode = "status", text = "body", content = "body", data = "body", timings = "time", duration = "time.total",
                   latency = "time.total", elapsed = "time.total", length = "size", header = "headers", err = "error", message = "error_text", cookie = "cookies", links = "assets" }

@@ -14,10 +14,17 @@
 
 enum { FIRST_BACK_OFF_MS = 10, LAST_BACK_OFF_MS = 1000 };
 
-/* What a response keeps of the times of its exchange: ns, in the form of a Lua string. */
+/* What a response keeps of the times of its exchange, in ns: two numbers that hold four short times and the version, or else, when there are more or longer ones, the
+ * struct in the form of a Lua string. A string that no other response has costs more than all else that is made for one. */
 struct marks {
     int64_t total, blocked, dns, connect, tls, send, wait, receive;
     int version;
+};
+
+enum {
+    SHORT_BITS = 26,       /* of a time, up to 67 ms: two of them and one bit more are exact in a lua_Number */
+    HTTP_1_1_MARK = 1,     /* exchange->minor_version */
+    HTTP_2_MARK = 20,
 };
 
 static bool failed_to_connect(enum err error)
@@ -187,7 +194,35 @@ void api_http_abandon(struct strand *strand)
     pool_recycle(vm->pool, exchange);
 }
 
-static void push_marks(lua_State *L, const struct exchange *exchange)
+static bool is_short(int64_t ns)
+{
+    return ns >= 0 && ns < (int64_t)1 << SHORT_BITS;
+}
+
+/* The usual case: the connection was there, and all went fast. False: it is another one. */
+static bool push_short_marks(lua_State *L, const struct exchange *exchange)
+{
+    int64_t blocked = exchange->assigned - exchange->started, send = exchange->sent - exchange->assigned;
+    int64_t wait = exchange->first_byte - exchange->sent, receive = exchange->finished - exchange->first_byte;
+    bool version_2 = exchange->minor_version == HTTP_2_MARK;
+    if (exchange->error || exchange->dns || exchange->connect || exchange->tls || exchange->earlier || !is_short(blocked) || !is_short(send) || !is_short(wait) ||
+        !is_short(receive) || !(version_2 || exchange->minor_version == HTTP_1_1_MARK))
+        return false;
+    lua_pushnumber(L, (lua_Number)((blocked << SHORT_BITS | send) << 1 | version_2));
+    lua_pushnumber(L, (lua_Number)(wait << SHORT_BITS | receive));
+    return true;
+}
+
+static struct marks unpack_marks(int64_t first, int64_t second)
+{
+    int64_t mask = ((int64_t)1 << SHORT_BITS) - 1;
+    struct marks marks = { .blocked = first >> (SHORT_BITS + 1), .send = first >> 1 & mask, .wait = second >> SHORT_BITS, .receive = second & mask,
+                           .version = first & 1 ? HTTP_2_MARK : HTTP_1_1_MARK };
+    marks.total = marks.blocked + marks.send + marks.wait + marks.receive;
+    return marks;
+}
+
+static void push_long_marks(lua_State *L, const struct exchange *exchange)
 {
     struct marks marks;
     memset(&marks, 0, sizeof marks); /* padding too: the bytes become a string */
@@ -204,6 +239,7 @@ static void push_marks(lua_State *L, const struct exchange *exchange)
         marks.receive = exchange->finished - exchange->first_byte;
     marks.version = exchange->minor_version;
     lua_pushlstring(L, (const char *)&marks, sizeof marks);
+    lua_pushnil(L);
 }
 
 static void push_buf(lua_State *L, const struct buf *buf)
@@ -241,12 +277,13 @@ static int push_response(lua_State *L, const struct exchange *exchange)
         lua_pushliteral(L, "");
         lua_pushnil(L);
     }
-    push_marks(L, exchange);
+    if (!push_short_marks(L, exchange))
+        push_long_marks(L, exchange);
     if (!verdict && !cookies)
-        return 7;
+        return 8;
     push_text(L, exchange, verdict);
     lua_pushboolean(L, cookies);
-    return 9;
+    return 10;
 }
 
 static int deliver(struct strand *strand, lua_State *L)
@@ -329,17 +366,20 @@ static int send_request(lua_State *L)
 
 /* Looking at marks */
 
-static const struct marks *check_marks(lua_State *L)
+/* The two values that push_response has made. */
+static struct marks check_marks(lua_State *L)
 {
     size_t length;
+    if (lua_type(L, 1) == LUA_TNUMBER)
+        return unpack_marks((int64_t)lua_tonumber(L, 1), (int64_t)luaL_checknumber(L, 2));
     const char *bytes = luaL_checklstring(L, 1, &length);
     luaL_argcheck(L, length == sizeof(struct marks), 1, "marks expected");
-    return (const struct marks *)bytes;
+    return *(const struct marks *)bytes;
 }
 
 static int marks_table(lua_State *L)
 {
-    struct marks marks = *check_marks(L);
+    struct marks marks = check_marks(L);
     const struct {
         const char *name;
         int64_t ns;
@@ -357,8 +397,8 @@ static int marks_table(lua_State *L)
 
 static int version(lua_State *L)
 {
-    int minor = check_marks(L)->version;
-    lua_pushstring(L, minor == 20 ? "2" : minor == 0 ? "1.0" : "1.1");
+    int minor = check_marks(L).version;
+    lua_pushstring(L, minor == HTTP_2_MARK ? "2" : minor == HTTP_1_1_MARK ? "1.1" : "1.0");
     return 1;
 }
 

@@ -55,7 +55,7 @@ function stub.install()
     return core.refused
   end
 
-  core.answer = { 200, true, nil, 5, "hello", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", "marks", nil }
+  core.answer = { 200, true, nil, 5, "hello", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", "marks", nil, nil }
   function core.prepare(scenario, method, url, lines, name, host, accept, version)
     local why = core.check_url(url)
     if why then return nil, why end
@@ -65,7 +65,7 @@ function stub.install()
   end
   function core.send(prepared, lines, body, timeout)
     record("send", prepared, lines, body, timeout)
-    return unpack(core.answer, 1, 8)
+    return unpack(core.answer, 1, 9)
   end
   function core.marks(marks) return { total = 0.0125, of = marks } end
   function core.version() return "1.1" end

@@ -10,7 +10,7 @@ local function make(body, over)
   for key, value in pairs(over or {}) do fields[key] = value end
   local prepared = {}
   response.note(prepared, "http://h/x", "GET")
-  return response.new(prepared, fields.status, fields.ok, fields.error, #body, body, fields.head, "marks", fields.text)
+  return response.new(prepared, fields.status, fields.ok, fields.error, #body, body, fields.head, "marks", nil, fields.text)
 end
 
 local function refused(call)
