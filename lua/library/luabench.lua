@@ -139,7 +139,7 @@ env = nil
 ---@field max_users? integer Open loop: most iterations at once.
 ---@field overflow? string An arrival that finds no free user: "queue" waits, and its latency counts from when it was due; "drop" is counted as dropped.
 ---@field start_after? luabench.Duration Delay of the scenario's start.
----@field warm_up? luabench.Duration Traffic at the start that is sent, shown, and left out of every result.
+---@field warm_up? luabench.Duration Traffic at the start that is sent, shown, and left out of every result. `"auto"`: until the latency is steady, at most the first 30% of the duration.
 ---@field graceful_stop? luabench.Duration How long running iterations may finish after the end.
 ---@field connections? integer The scenario's users share so many connections instead of owning theirs.
 ---@field connections_per_user? integer Most connections that a user opens to one host.

@@ -74,7 +74,7 @@ local function timing(each)
   if arrivals then parts[#parts + 1] = "about " .. counted(math.floor(arrivals + 0.5), "iteration") .. " in all" end
   if each.start_after > 0 then parts[#parts + 1] = "begins after " .. span(each.start_after) end
   if each.ramp_up and each.ramp_up > 0 then parts[#parts + 1] = "users start over " .. span(each.ramp_up) end
-  if each.warm_up > 0 then parts[#parts + 1] = "the first " .. span(each.warm_up) .. " are a warm-up and do not count" end
+  if each.warm_up > 0 then parts[#parts + 1] = (each.warm_up_auto and "until the latency is steady, at most " or "the first ") .. span(each.warm_up) .. " are a warm-up and do not count" end
   if each.fresh then parts[#parts + 1] = "each iteration is a new visitor" end
   parts[#parts + 1] = "up to " .. span(each.graceful_stop) .. " more for iterations that still run"
   return table.concat(parts, "; ")

@@ -10,6 +10,7 @@ local load = {}
 local show = errors.show
 local format, max, min, floor = string.format, math.max, math.min, math.floor
 
+local MOST_WARM = 0.3 -- of the duration: the longest warm_up = "auto"
 local FOREVER = 1e10 -- seconds; to the core: no end
 
 -- Reading -------------------------------------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ local function one_of(...)
 end
 
 local function warm_up(value)
-  if value == "auto" then return nil, '"auto" ' .. require("luabench.later").TEXT .. '; write how long: warm_up = "10s"' end
+  if value == "auto" then return value end
   return units.duration(value)
 end
 
@@ -181,6 +182,9 @@ function load.wrong(values)
     return "`iterations` counts all users together and `iterations_per_user` each of them: use one of the two"
   end
   local length = values.duration or (values.stages and total(values.stages))
+  if values.warm_up == "auto" then
+    return (not length or length >= FOREVER / 2 or values.iterations) and '`warm_up = "auto"` needs a `duration`, and no `iterations`: it is at most the first 30% of that' or nil
+  end
   if values.warm_up and values.warm_up > 0 and length and values.warm_up >= length then
     return format("`warm_up` (%s) leaves nothing of the %s that it is the first part of", units.show_duration(values.warm_up), units.show_duration(length))
   end
@@ -323,9 +327,11 @@ function load.effective(values, defaults)
   end
   local open = load.model(values) == "open"
   local length = values.stages and total(values.stages)
+  local auto, warm_up = values.warm_up == "auto", of "warm_up"
+  if auto then warm_up = MOST_WARM * (values.duration or length) end
   return {
     model = open and "open" or "closed", stages = values.stages, iterations = values.iterations, iterations_per_user = values.iterations_per_user,
-    duration = values.duration or (length and length < FOREVER / 2 and length) or nil, start_after = of "start_after", warm_up = of "warm_up",
+    duration = values.duration or (length and length < FOREVER / 2 and length) or nil, start_after = of "start_after", warm_up = warm_up, warm_up_auto = auto or nil,
     graceful_stop = of "graceful_stop", fresh = of "fresh", users = not open and load.most_users(values) or nil,
     ramp_up = not open and not values.stages and of "ramp_up" or nil, rate = values.rate, arrivals = open and of "arrivals" or nil,
     min_users = open and values.min_users or nil, max_users = open and load.most_users(values) or nil, overflow = open and of "overflow" or nil,

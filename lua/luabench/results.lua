@@ -134,6 +134,7 @@ local function scenario_of(plan, index, scenario)
   out.target = or_null(without_password(planned.target))
   out.http_version = or_null(planned.version)
   out.load = load_of(planned)
+  if planned.warm_up_auto then out.load.warm_up = or_null(scenario.warmed) end
   out.warm_up = aside_of(scenario.warm_up) or null
   out.user_wait = model == "open" and summary.of(scenario.user_wait) or null
   out.backlog_max = model == "open" and or_null(scenario.backlog_max) or null

@@ -296,6 +296,15 @@ static void on_end(struct timer *timer)
         timers_set(&group->vm->loop->timers, &group->grace_timer, group_time(group, schedule_deadline(group->plan)));
 }
 
+void group_measure(struct group *group, int64_t at)
+{
+    if (!schedule_is_warming(group->plan, group->start, at))
+        return;
+    group->metrics->aside_before = at;
+    timeline_begin(&group->metrics->timeline, at);
+    timers_set(&group->vm->loop->timers, &group->warm_timer, at);
+}
+
 static void on_grace(struct timer *timer)
 {
     group_interrupt(container_of(timer, struct group, grace_timer));

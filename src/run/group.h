@@ -74,6 +74,8 @@ void group_prepare(struct group *group);
 void group_start(struct group *group, int64_t start);
 /* Runs a ready strand of one of its users. */
 void group_ran(struct group *group, struct strand *strand);
+/* The warm-up, when its end is to be found, ends at `at` (ns) instead of later. */
+void group_measure(struct group *group, int64_t at);
 /* Ends every user now; their iterations are counted as interrupted. */
 void group_interrupt(struct group *group);
 /* The part of it that touches no Lua state. */

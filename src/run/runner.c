@@ -17,11 +17,14 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "run/exporter.h"
 #include "run/health.h"
+#include "run/heartbeat.h"
 #include "run/journal_writer.h"
 #include "run/judge.h"
 #include "run/limits.h"
 #include "run/progress.h"
+#include "run/warm.h"
 #include "run/worker.h"
 #include "script/results.h"
 #include "script/vu.h"
@@ -29,20 +32,13 @@
 
 enum {
     TICK_MS = 50,
-    LONG_SLICE_MS = 2,       /* a slice of Lua that takes so long is looked at, when a tick has met it */
     UNRESPONSIVE_MS = 1000,  /* a worker that has not looked at an order for so long is stuck */
+    HEARD_MS = 100,          /* within which workers hear of an order */
     HEAD_START_MS = 2,       /* the workers' threads are awake by then, so that the first arrivals are not late */
     SPARE_DESCRIPTORS = 64,
     EXIT_CANNOT_RUN = 3,
     EXIT_SCRIPT = 2,
     EXIT_INTERRUPTED = 130,
-};
-
-/* What the runner knows of a worker's slices, to see whether one never returns. */
-struct heartbeat {
-    uint64_t slices;
-    int64_t since; /* ns: since when it has been in this slice; 0: it is not in one */
-    bool asked;    /* it was asked where it is */
 };
 
 struct runner {
@@ -57,7 +53,9 @@ struct runner {
     struct progress_state progress;
     struct judge judge;
     struct journal_writer journal;
+    struct exporter *exporter; /* NULL: there is none */
     struct health health;
+    struct warm warm;
     bool interrupted, stopping, server_ended;
     bool loaded;        /* the load has begun */
     int64_t ordered_at; /* ns: when the workers were told to interrupt everything; 0: not */
@@ -242,19 +240,6 @@ static void announce_grace(struct runner *runner)
     vm_live_notice(runner->control, text, (size_t)length);
 }
 
-/* How long the worker has been in its present slice of Lua; 0 when it is not in one. */
-static int64_t time_in_slice(struct worker *worker, struct heartbeat *beat, int64_t now)
-{
-    if (atomic_load(&worker->state) != WORKER_BUSY || !worker->vm->in_lua) {
-        beat->since = 0;
-    } else if (!beat->since || beat->slices != worker->vm->slices) {
-        beat->slices = worker->vm->slices;
-        beat->since = now;
-        beat->asked = false;
-    }
-    return beat->since ? now - beat->since : 0;
-}
-
 static void park_worker(struct runner *runner, unsigned index)
 {
     struct worker *worker = &runner->workers[index];
@@ -269,15 +254,11 @@ static void park_worker(struct runner *runner, unsigned index)
     interrupt(runner);
 }
 
-/* Asks a worker in a slice that has taken long where it is, once, and hears what was found. */
-static void find_slow_place(struct runner *runner, struct worker *worker, struct heartbeat *beat, int64_t slice)
+/* Hears where a worker has been computing for long, if it has. */
+static void find_slow_place(struct runner *runner, struct worker *worker, struct heartbeat *beat)
 {
     char where[WATCH_WHERE];
-    if (slice >= LONG_SLICE_MS * NS_PER_MS && !beat->asked) {
-        beat->asked = true;
-        watch_ask(&worker->watch, worker->thread, beat->slices);
-    }
-    if (watch_answer(&worker->watch, where) && runner->health.active)
+    if (heartbeat_place(beat, worker, where) && runner->health.active)
         health_place(&runner->health, where);
 }
 
@@ -287,15 +268,25 @@ static int check_heartbeats(struct runner *runner)
     int64_t now = clock_ns();
     int next = TICK_MS;
     for (unsigned i = 0; i < runner->worker_count; i++) {
-        int64_t slice = time_in_slice(&runner->workers[i], &runner->heartbeats[i], now);
+        int64_t slice = heartbeat_slice(&runner->heartbeats[i], &runner->workers[i], now);
         bool deaf = runner->ordered_at && now - runner->ordered_at > UNRESPONSIVE_MS * NS_PER_MS && slice > UNRESPONSIVE_MS * NS_PER_MS;
-        find_slow_place(runner, &runner->workers[i], &runner->heartbeats[i], slice);
+        find_slow_place(runner, &runner->workers[i], &runner->heartbeats[i]);
         if (runner->heartbeats[i].since && !runner->heartbeats[i].asked)
-            next = LONG_SLICE_MS;
+            next = HEARTBEAT_MS;
         if (slice > runner->plan->script_timeout || deaf)
             park_worker(runner, i);
     }
     return next;
+}
+
+/* They end a moment from now, when all workers have heard of it. */
+static void end_warm_ups(struct runner *runner)
+{
+    runner->run.measured = clock_ns() + HEARD_MS * NS_PER_MS;
+    runner->progress.warm = runner->run.measured;
+    for (unsigned i = 0; i < runner->worker_count; i++)
+        if (atomic_load(&runner->workers[i].state) == WORKER_BUSY)
+            worker_order(&runner->workers[i], ORDER_MEASURE);
 }
 
 /* Until no worker is busy. */
@@ -312,6 +303,8 @@ static void watch_stage(struct runner *runner)
         progress_tick(&runner->progress, runner->stopping);
         if (runner->loaded)
             announce_grace(runner);
+        if (runner->loaded && !runner->ordered_at && warm_tick(&runner->warm))
+            end_warm_ups(runner);
         if (runner->loaded && !runner->ordered_at && judge_tick(&runner->judge))
             interrupt(runner);
     }
@@ -371,12 +364,15 @@ static void load(struct runner *runner)
     runner->loaded = true;
     runner->judge = (struct judge){
         .control = runner->control, .plan = runner->plan, .workers = runner->workers, .worker_count = runner->worker_count, .start = runner->run.start,
-        .next = runner->run.start + NS_PER_SECOND,
+        .next = runner->run.start + NS_PER_SECOND, .exporter = runner->exporter,
     };
     progress_begin(&runner->progress);
     begin_health(runner);
+    warm_begin(&runner->warm, runner->control, runner->plan, runner->workers, runner->worker_count, runner->run.start);
     run_on_all(runner, STAGE_LOAD);
     health_end(&runner->health);
+    if (runner->run.measured)
+        warm_settle(runner->plan, runner->run.start, runner->run.measured);
 }
 
 /* An interruption of the load is none of the teardown. */
@@ -547,10 +543,12 @@ static void close_run(struct runner *runner)
         free(runner->notices[i]);
     free(runner->notices);
     once_free(&runner->run.once, runner->plan->scenario_count);
+    exporter_free(runner->exporter);
     journal_writer_free(&runner->journal);
     free(runner->workers);
     free(runner->heartbeats);
     health_free(&runner->health);
+    warm_free(&runner->warm);
     free(runner->states);
     for (size_t i = 0; runner->totals && i <= runner->plan->scenario_count; i++)
         name_metrics_free(&runner->totals[i]);
@@ -576,6 +574,11 @@ int runner_run(struct vm *control, const struct plan *plan, int argc, char **arg
     }
     open_signals(&runner);
     open_run(&runner, argc, argv);
+    if (plan->exported && !(runner.exporter = exporter_new(plan->export_host, plan->export_port))) {
+        runner.worker_count = 0; /* none was started */
+        close_run(&runner);
+        return EXIT_SCRIPT;
+    }
     journal_writer_begin(&runner.journal);
     check_descriptors(&runner);
     bool ready = start_workers(&runner);

@@ -115,6 +115,11 @@ int64_t schedule_duration(const struct plan *plan)
     return last;
 }
 
+bool schedule_is_warming(const struct scenario_plan *scenario, int64_t start, int64_t at)
+{
+    return scenario->warm_up_auto && start && at > ns_after(start, scenario->start_after) && at < ns_after(start, schedule_warm(scenario));
+}
+
 static int64_t at_most(int64_t measured, int64_t limit)
 {
     return measured < limit ? measured : limit;

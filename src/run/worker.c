@@ -13,6 +13,7 @@
 enum {
     RESUMES_A_ROUND = 128, /* of about 64 users, most of whom end an iteration and begin another; then the writes go out */
     PUBLISH_MS = 200,
+    PUBLISH_WARMING_MS = 100,
     MANY_NAMES = 50,     /* totals over so many cost a quarter of a millisecond: they are published once a second */
     PUBLISH_MANY_MS = 1000,
 };
@@ -30,15 +31,27 @@ static void set_state(struct worker *worker, enum worker_state state)
     tell_runner(worker);
 }
 
-static bool interrupted(const struct worker *worker)
-{
-    return atomic_load_explicit(&worker->order, memory_order_relaxed) == ORDER_INTERRUPT;
-}
-
 static void interrupt_all(struct worker *worker)
 {
     for (size_t i = 0; i < worker->run->plan->scenario_count; i++)
         group_interrupt(&worker->groups[i]);
+}
+
+static void end_warm_ups(struct worker *worker)
+{
+    int order = ORDER_MEASURE;
+    for (size_t i = 0; i < worker->run->plan->scenario_count; i++)
+        group_measure(&worker->groups[i], worker->run->measured);
+    atomic_compare_exchange_strong(&worker->order, &order, ORDER_NONE); /* unless it is to be interrupted now */
+}
+
+static void obey(struct worker *worker)
+{
+    int order = atomic_load_explicit(&worker->order, memory_order_acquire);
+    if (order == ORDER_INTERRUPT)
+        interrupt_all(worker);
+    else if (order == ORDER_MEASURE)
+        end_warm_ups(worker);
 }
 
 /* The turn */
@@ -64,8 +77,7 @@ static void turn(struct worker *worker)
     struct strand *strand;
     loop_poll(&worker->loop, !vm_busy(vm) && !arrivals_due(worker));
     vm->read_since = worker->loop.since;
-    if (interrupted(worker))
-        interrupt_all(worker);
+    obey(worker);
     vm_polled(vm);
     vm_reap(vm);
     start_arrivals(worker);
@@ -95,12 +107,23 @@ static void publish(struct worker *worker)
     pthread_mutex_unlock(&worker->lock);
 }
 
+/* True while a warm-up goes on whose end is to be found. */
+static bool finds_warm_up(const struct worker *worker)
+{
+    for (size_t i = 0; i < worker->run->plan->scenario_count; i++)
+        if (worker->groups[i].plan->warm_up_auto && worker->vm->scenarios[i].warming)
+            return true;
+    return false;
+}
+
 static int64_t publish_period(const struct worker *worker)
 {
     size_t names = 0;
     for (size_t i = 0; i < worker->metrics.scenario_count; i++)
         names += worker->metrics.scenarios[i].name_count;
-    return (names > MANY_NAMES ? PUBLISH_MANY_MS : PUBLISH_MS) * NS_PER_MS;
+    if (names > MANY_NAMES)
+        return PUBLISH_MANY_MS * NS_PER_MS;
+    return (finds_warm_up(worker) ? PUBLISH_WARMING_MS : PUBLISH_MS) * NS_PER_MS;
 }
 
 static void detail(struct connection_details *details, const struct pool_counts *counts)
@@ -128,7 +151,7 @@ static void detail_connections(struct worker *worker)
 static void publish_figures(struct worker *worker)
 {
     int64_t now = clock_ns();
-    if (!worker->run->plan->watched || now < worker->next_figures)
+    if (!(worker->run->plan->watched || worker->run->plan->exported) || now < worker->next_figures)
         return;
     worker->next_figures = now + NS_PER_SECOND / 2;
     pthread_mutex_lock(&worker->lock);
@@ -147,8 +170,7 @@ static void on_publish(struct timer *timer)
     timers_set(&worker->loop.timers, timer, clock_ns() + publish_period(worker));
 }
 
-/* ns of CPU time that the worker's thread has used; any thread may ask. */
-static int64_t thread_cpu(const struct worker *worker)
+int64_t worker_cpu(const struct worker *worker)
 {
     struct timespec used = { 0 };
     clockid_t clock;
@@ -192,7 +214,7 @@ static void end_load(struct worker *worker)
 static void load(struct worker *worker)
 {
     const struct plan *plan = worker->run->plan;
-    worker->cpu_before = thread_cpu(worker);
+    worker->cpu_before = worker_cpu(worker);
     timers_set(&worker->loop.timers, &worker->publish_timer, worker->run->start + PUBLISH_MS * NS_PER_MS);
     for (size_t i = 0; i < plan->scenario_count; i++)
         group_start(&worker->groups[i], worker->run->start);
@@ -202,7 +224,7 @@ static void load(struct worker *worker)
         gauge_polled(&worker->gauge, &worker->loop);
     }
     timers_clear(&worker->publish_timer);
-    worker->cpu = thread_cpu(worker) - worker->cpu_before;
+    worker->cpu = worker_cpu(worker) - worker->cpu_before;
     for (size_t i = 0; i < plan->scenario_count; i++)
         worker->shared_changed[i] = vm_shared_changed(worker->vm, i);
     end_load(worker);
@@ -353,7 +375,7 @@ void worker_abandon(struct worker *worker)
     vm_reap(worker->vm);
     publish(worker);
     detail_connections(worker);
-    worker->cpu = thread_cpu(worker) - worker->cpu_before;
+    worker->cpu = worker_cpu(worker) - worker->cpu_before;
     atomic_store(&worker->state, WORKER_PARKED);
 }
 

@@ -28,6 +28,7 @@ struct run {
     struct lines lines;
     int events;            /* eventfd: a worker has become idle, or wants the run stopped */
     int64_t start;         /* ns: the start of the schedule; set before STAGE_LOAD */
+    int64_t measured;      /* ns: when warm_up = "auto" was found to be over; set before ORDER_MEASURE; 0: not */
 };
 
 enum stage {
@@ -48,7 +49,7 @@ enum worker_state {
 };
 
 /* What the runner asks of a worker. */
-enum worker_order { ORDER_NONE, ORDER_INTERRUPT };
+enum worker_order { ORDER_NONE, ORDER_MEASURE, ORDER_INTERRUPT }; /* MEASURE: warm-ups end at run->measured */
 
 struct worker {
     struct run *run;
@@ -96,6 +97,8 @@ void worker_order(struct worker *worker, enum worker_order order);
 void worker_totals(struct worker *worker, struct metrics_totals *into, struct metrics_totals *warm_up);
 /* Adds the latest published copy of all figures, from another thread. */
 void worker_figures(struct worker *worker, struct metrics *into);
+/* ns of CPU time that the worker's thread has used; any thread may ask. */
+int64_t worker_cpu(const struct worker *worker);
 /* Ends the books of a worker whose thread is parked inside Lua for good: what runs there is counted as interrupted. Touches no Lua state. */
 void worker_abandon(struct worker *worker);
 /* Waits for the thread and releases everything but `metrics` and `durations`. */

@@ -59,6 +59,7 @@ static void read_load(lua_State *L, struct scenario_plan *scenario)
     scenario->iterations_per_user = field_count(L, "iterations_per_user", NO_LIMIT);
     scenario->start_after = field_duration(L, "start_after", 0);
     scenario->warm_up = field_duration(L, "warm_up", 0);
+    scenario->warm_up_auto = field_bool(L, "warm_up_auto");
     scenario->graceful_stop = field_duration(L, "graceful_stop", 30 * NS_PER_SECOND);
     scenario->fresh = field_bool(L, "fresh");
     scenario->arrivals = (enum arrivals_kind)field_word(L, "arrivals", kinds);
@@ -110,6 +111,17 @@ static enum progress read_progress(lua_State *L)
     return progress;
 }
 
+static void read_export(lua_State *L, struct plan *plan)
+{
+    lua_getfield(L, -1, "export");
+    plan->exported = lua_istable(L, -1);
+    if (plan->exported) {
+        plan->export_host = field_text(L, "host", "");
+        plan->export_port = (int)field_number(L, "port", 0);
+    }
+    lua_pop(L, 1);
+}
+
 static const char *read_plan(lua_State *L, struct plan *plan)
 {
     plan->threads = (unsigned)field_count(L, "threads", 0);
@@ -121,6 +133,7 @@ static const char *read_plan(lua_State *L, struct plan *plan)
     plan->progress = read_progress(L);
     plan->slot = field_text(L, "slot", "");
     journal_plan_read(L, &plan->journal);
+    read_export(L, plan);
     lua_getfield(L, -1, "scenarios");
     const char *wrong = lua_istable(L, -1) ? read_scenarios(L, plan) : "there is no list of scenarios";
     lua_pop(L, 1);
@@ -178,6 +191,7 @@ void command_free(struct command *command)
     free(command->plan.scenarios);
     free(command->plan.slot);
     journal_plan_free(&command->plan.journal);
+    free(command->plan.export_host);
     serve_plan_free(&command->serve);
     *command = (struct command){ 0 };
 }

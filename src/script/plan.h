@@ -36,6 +36,7 @@ struct scenario_plan {
     size_t stage_count;
     bool staged;                  /* the script gave stages: the number of users may go down */
     int64_t start_after, warm_up, graceful_stop; /* ns; the warm-up is the first part of the duration */
+    bool warm_up_auto; /* the warm-up may end earlier, when the latency is steady; after the run `warm_up` is what it was */
     bool fresh;                   /* each iteration is a new visitor */
     enum arrivals_kind arrivals;  /* open, as the two below */
     unsigned min_users;           /* 0: one a worker */
@@ -55,6 +56,9 @@ struct plan {
     enum progress progress;
     char *slot;             /* which of several runs of one command line this is, in Lua's words, for the workers' states; "": it is the only one */
     struct journal_plan journal;
+    bool exported;          /* figures are served while the run goes on (--prometheus): the workers publish all of them */
+    char *export_host;      /* where; "": on any address */
+    int export_port;        /* 0: any free one */
     struct scenario_plan *scenarios;
     size_t scenario_count;
 };

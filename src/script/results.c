@@ -167,13 +167,15 @@ static void push_arrivals(lua_State *L, const struct scenario_metrics *scenario)
     table_set_count(L, "backlog_max", scenario->backlog_max);
 }
 
-static void push_scenario(lua_State *L, const struct scenario_metrics *scenario, int64_t duration, int64_t window, const struct name_metrics *total)
+static void push_scenario(lua_State *L, const struct scenario_metrics *scenario, int64_t duration, int64_t window, int64_t warm_up, const struct name_metrics *total)
 {
     lua_newtable(L);
     table_set_text(L, "name", scenario->name);
+    table_set_count(L, "users", scenario->users);
     table_set_count(L, "users_max", scenario->users_max);
     table_set_number(L, "duration", ns_to_seconds(duration));
     table_set_number(L, "window", ns_to_seconds(window));
+    table_set_number(L, "warmed", ns_to_seconds(warm_up));
     push_iterations(L, &scenario->iterations);
     lua_setfield(L, -2, "iterations");
     push_connections(L, &scenario->connections);
@@ -206,7 +208,7 @@ static void push_scenarios(lua_State *L, const struct results *results)
 {
     lua_newtable(L);
     for (size_t i = 0; i < results->metrics->scenario_count; i++) {
-        push_scenario(L, &results->metrics->scenarios[i], results->durations[i], results->windows ? results->windows[i] : results->durations[i], &results->totals[i]);
+        push_scenario(L, &results->metrics->scenarios[i], results->durations[i], results->windows ? results->windows[i] : results->durations[i], results->plan->scenarios[i].warm_up, &results->totals[i]);
         lua_rawseti(L, -2, (int)i + 1);
     }
     lua_setfield(L, -2, "scenarios");

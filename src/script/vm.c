@@ -407,6 +407,28 @@ int vm_finish(struct vm *vm, const struct results *results)
     return status;
 }
 
+bool vm_settled(struct vm *vm, const double *medians, size_t count)
+{
+    lua_State *L = vm->L;
+    bool settled = false;
+    if (!push_function(L, "luabench.steady", "settled")) {
+        report_bug(L);
+        return false;
+    }
+    lua_createtable(L, (int)count, 0);
+    for (size_t i = 0; i < count; i++) {
+        lua_pushnumber(L, medians[i]);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    if (!call(L, 1, 1)) {
+        report_bug(L);
+        return false;
+    }
+    settled = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return settled;
+}
+
 /* Pushes luabench.live's `function` and the plan; false after saying what is wrong. */
 static bool push_live(struct vm *vm, const char *function)
 {
@@ -416,6 +438,26 @@ static bool push_live(struct vm *vm, const char *function)
     }
     lua_rawgeti(vm->L, LUA_REGISTRYINDEX, vm->command);
     return true;
+}
+
+void vm_export(struct vm *vm, const struct results *results, struct buf *out)
+{
+    lua_State *L = vm->L;
+    size_t length;
+    if (!push_function(L, "luabench.prometheus", "render")) {
+        report_bug(L);
+        return;
+    }
+    results_push(L, results);
+    if (!call(L, 1, 1)) {
+        report_bug(L);
+        return;
+    }
+    const char *text = lua_tolstring(L, -1, &length);
+    if (text)
+        buf_append(out, text, length);
+    lua_pop(L, 1);
+    lua_gc(L, LUA_GCCOLLECT, 0); /* what was pushed looks into structs that end now */
 }
 
 bool vm_watch(struct vm *vm, const struct results *results)

@@ -147,8 +147,12 @@ bool vm_busy(const struct vm *vm);
 int vm_prepare(struct vm *vm, struct vm **threads, unsigned count);
 /* Control state: the calls of docs/core.md. vm_finish returns the exit status (70 after a bug in our own Lua code, traceback printed). */
 int vm_finish(struct vm *vm, const struct results *results);
+/* The figures so far as a text for whoever scrapes them (luabench.prometheus), appended to `out`. */
+void vm_export(struct vm *vm, const struct results *results, struct buf *out);
 /* Thresholds over the figures so far: true when one of them ends the run. */
 bool vm_watch(struct vm *vm, const struct results *results);
+/* luabench.steady: true when the medians (s) of the bins so far say that the warm-up is over. */
+bool vm_settled(struct vm *vm, const double *medians, size_t count);
 void vm_live_update(struct vm *vm, const struct live_state *state);
 void vm_live_notice(struct vm *vm, const char *text, size_t length);
 void vm_live_done(struct vm *vm);

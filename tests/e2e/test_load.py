@@ -767,3 +767,20 @@ def test_a_dry_run_sends_nothing(luabench, target):
     assert done.returncode == 0
     assert "from 0 s: to 100/s over 10 s, then 100/s for 1 min" in done.stdout
     assert target.requests() == 0
+
+
+def test_a_warm_up_whose_end_is_found(luabench, target):
+    """It takes 2 s to see that the latency is steady, and 30% of the run is the most that is left out, so that it ends between."""
+    script = 'scenario "s" { users = 4, duration = "7s", warm_up = "auto", run = function() http.get("/delay/5") end }'
+    result = run(luabench, target, script)
+    scenario = scenario_of(result)
+    warm_up = scenario["load"]["warm_up"]
+    assert 1.9 <= warm_up <= 2.11
+    assert scenario["window"] == pytest.approx(7 - warm_up, abs=0.001)
+    left_out = scenario["warm_up"]["requests"]["started"]
+    assert left_out > 0 and left_out + scenario["requests"]["started"] == page(target, "delay")
+
+
+def test_a_warm_up_of_an_unknown_length_is_not_possible(luabench):
+    done = luabench.run(script='scenario "s" { target = "http://x", users = 4, iterations = 7, warm_up = "auto", run = function() end }')
+    assert done.returncode == 2 and '`warm_up = "auto"` needs a `duration`' in done.stderr

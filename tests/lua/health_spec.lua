@@ -65,6 +65,8 @@ describe("the self-check", function()
     assert.equal(1, select(2, text:gsub("stood still", "")))
     has(text, "for 50.0 ms at 5 s: it was computing itself, in Lua: a.lua:7, in function 'f'")
     has(text, "for 20.0 ms at 7 s: it had to wait for a core")
+    _, text = judge { places = { { where = "a.lua:7, in function 'f'", seen = 1 } } }
+    has(text, "a Lua function was met that had computed for more than 2 ms: a.lua:7, in function 'f'; whatever")
     local many = {}
     for i = 1, 10 do many[i] = { time = i, length = i / 100, cause = "unknown" } end
     _, text = judge { stalls = many }

@@ -88,7 +88,7 @@ describe("the keys of the load", function()
     { "stages = { { users = 1, hold = 5 } }, duration = 3", "`stages` say how long it takes: take `duration` away" },
     { "stages = { { users = 1, hold = 5 } }, ramp_up = 3", "take `ramp_up` away" }, { "stages = { { rate = 1, hold = 5 } }, users = 3", "`users` belongs to the closed model" },
     { "warm_up = 5, duration = 5", "`warm_up` (5 s) leaves nothing of the 5 s" }, { "warm_up = 5, stages = { { users = 1, hold = 4 } }", "`warm_up` (5 s) leaves nothing of the 4 s" },
-    { "warm_up = 'auto'", '`warm_up`: "auto" is not available in this version yet' }, { "warm_up = -1", "`warm_up`: must be 0 or more" },
+    { "warm_up = 'auto'", '`warm_up = "auto"` needs a `duration`' }, { "warm_up = -1", "`warm_up`: must be 0 or more" },
     { "fresh = 1", "`fresh`: must be true or false, not 1" }, { "on_start = 'f'", '`on_start`: must be a function, not "f"' }, { "on_stop = 1", "`on_stop`: must be a function" },
     { "setup = {}", "`setup`: must be a function, not a table" }, { "teardown = true", "`teardown`: must be a function, not true" },
     { "iterations = 1, iterations_per_user = 1", "use one of the two" },
