@@ -92,6 +92,7 @@ set(LUABENCH_LUA_MODULES
   luabench.plan ${CMAKE_CURRENT_LIST_DIR}/luabench/plan.lua
   luabench.quick ${CMAKE_CURRENT_LIST_DIR}/luabench/quick.lua
   luabench.report.connections ${CMAKE_CURRENT_LIST_DIR}/luabench/report/connections.lua
+  luabench.prometheus ${CMAKE_CURRENT_LIST_DIR}/luabench/prometheus.lua
   luabench.random ${CMAKE_CURRENT_LIST_DIR}/luabench/random.lua
   luabench.reference ${CMAKE_CURRENT_LIST_DIR}/luabench/reference.lua
   luabench.report.hook ${CMAKE_CURRENT_LIST_DIR}/luabench/report/hook.lua

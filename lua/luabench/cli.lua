@@ -134,6 +134,14 @@ function READERS.seed(text)
   return nil, show(text) .. " is not a seed; one is a whole number from 0 to 9007199254740992"
 end
 
+-- ":9095", "127.0.0.1:9095", "[::1]:9095".
+function READERS.address(text)
+  local host, port = text:match("^%[([%x:.]+)%]:(%d+)$")
+  if not host then host, port = text:match("^([^:%[%]/%s]*):(%d+)$") end
+  if port and tonumber(port) <= 65535 then return { host = host, port = tonumber(port) } end
+  return nil, show(text) .. " is not HOST:PORT; write :9095 (any address of this machine) or 127.0.0.1:9095"
+end
+
 -- "5%": 0.05.
 function READERS.percent(text)
   local number = tonumber(text:match("^(%d+%.?%d*)%%?$"))

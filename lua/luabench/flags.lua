@@ -100,6 +100,8 @@ flags.run = {
     { "json", false, "--json", nil, "the result as JSON on standard output, and nothing else there" },
     { "interval", false, "--interval", "TIME", "a line of progress every so often (10s when not on a terminal)", kind = "positive_duration", example = "10s",
       what = "the time between lines of progress" },
+    { "prometheus", false, "--prometheus", "ADDRESS", "serve live figures for Prometheus there: :9095 (any address), 127.0.0.1:9095; port 0: any free one", kind = "address",
+      example = ":9095", what = "the address" },
     { "quiet", false, "--quiet", nil, "no progress; the results are still printed", also = "--silent" },
     { "no_color", false, "--no-color", nil, "no colors (also with NO_COLOR set)" },
     { "help", "-h", "--help", nil, "this text; after a script, its parameters" },

@@ -15,7 +15,7 @@ later.request_keys = set ""
 later.http_functions = set ""
 later.response_fields = set ""
 later.options = set [[-F --form --urls
-  --prometheus --share]]
+  --share]]
 later.outputs = set ""
 
 later.TEXT = "is not available in this version yet"

@@ -210,7 +210,7 @@ function plan.make(scenarios, given)
     action = "run", scenarios = {}, script_timeout = given.script_timeout or 10, script_memory = given.script_memory, progress = progress_of(given), interval = given.interval or 10,
     args = given.args, latency = given.latency or false, lenient = given.lenient or false, json = given.json or false, report = given.report, color = color_wanted(given),
     thresholds = threshold_list(scenarios, given.thresholds), params = param_values(),
-    outputs = outputs_of(given, false), journals = outputs_of(given, true), secrets = secrets.list(),
+    outputs = outputs_of(given, false), journals = outputs_of(given, true), secrets = secrets.list(), export = given.prometheus,
   }
   result.watched = thresholds.watched(result.thresholds)
   result.seed = given.seed or core.random_unknown()

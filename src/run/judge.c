@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "run/exporter.h"
 #include "script/results.h"
 
 /* All that the workers have published, in a fresh struct. */
@@ -25,10 +26,18 @@ static int64_t *elapsed_of_scenarios(const struct judge *judge, int64_t elapsed)
     return durations;
 }
 
+static void export(struct judge *judge, const struct results *results)
+{
+    struct buf text = { 0 };
+    vm_export(judge->control, results, &text);
+    exporter_publish(judge->exporter, &text);
+    buf_free(&text);
+}
+
 bool judge_tick(struct judge *judge)
 {
     int64_t now = clock_ns();
-    if (!judge->plan->watched || now < judge->next || now <= judge->start)
+    if (!(judge->plan->watched || judge->exporter) || now < judge->next || now <= judge->start)
         return false;
     judge->next = now + NS_PER_SECOND;
     size_t count = judge->plan->scenario_count;
@@ -40,7 +49,9 @@ bool judge_tick(struct judge *judge)
     metrics_add_up(&all, totals);
     struct results results = { .duration = now - judge->start, .plan = judge->plan, .metrics = &all, .totals = totals, .durations = durations,
                                .threads = judge->worker_count, .lag = &lag };
-    bool over = vm_watch(judge->control, &results);
+    bool over = judge->plan->watched && vm_watch(judge->control, &results);
+    if (judge->exporter)
+        export(judge, &results);
     for (size_t i = 0; i <= count; i++)
         name_metrics_free(&totals[i]);
     free(totals);

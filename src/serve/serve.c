@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "serve/listener.h"
+#include "net/listener.h"
 #include "serve/server.h"
 
 enum { STATUS_OK = 0, STATUS_FAILED = 3, MAX_THREADS = 256 };
@@ -117,6 +117,9 @@ static bool set_manners(struct manners *manners, const struct serve_options *opt
 
 static int serve_blocked(const struct serve_options *options, const sigset_t *signals)
 {
+    static const struct listener_words words = {
+        .who = "luabench serve", .taken = "give another with --port N, or --port 0 for any free one", .forbidden = "give another with --port N",
+    };
     int threads = options->threads < 1 ? 1 : options->threads > MAX_THREADS ? MAX_THREADS : options->threads, port = options->port, status = STATUS_FAILED;
     const char *host = options->host ? options->host : "127.0.0.1";
     struct group group = { .count = threads };
@@ -124,7 +127,7 @@ static int serve_blocked(const struct serve_options *options, const sigset_t *si
     group.threads = mem_array((size_t)threads, sizeof *group.threads);
     group.tallies = aligned_alloc(_Alignof(struct tally), (size_t)threads * sizeof *group.tallies);
     memset(group.tallies, 0, (size_t)threads * sizeof *group.tallies);
-    if (set_manners(&group.manners, options) && listener_open(group.sockets, threads, host, &port))
+    if (set_manners(&group.manners, options) && listener_open(group.sockets, threads, host, &port, &words))
         status = serve_until(&group, signals, host, port);
     tls_context_free(group.manners.tls);
     free(group.tallies);

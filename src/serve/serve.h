@@ -1,7 +1,7 @@
 /* The built-in target, `luabench serve`: what examples, tests and the demo run against when nothing else is installed. HTTP/1.1 and HTTP/2 by the codecs of http/ in
  * their server role, in the clear and over TLS; one event loop a thread. docs/serve.md lists what it answers.
  *
- * In reading order: serve.c starts and stops, listener.c takes the port, server.c is one thread, server_conn.c the bytes of one connection, session*.c what is
+ * In reading order: serve.c starts and stops, server.c is one thread, server_conn.c the bytes of one connection, session*.c what is
  * spoken on it, pages.c what each path answers. To add a path: a row and a function in pages.c. */
 #ifndef LUABENCH_SERVE_SERVE_H
 #define LUABENCH_SERVE_SERVE_H

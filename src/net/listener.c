@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "serve/listener.h"
+#include "net/listener.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -74,15 +74,15 @@ static bool open_on(int *sockets, int count, struct addrinfo *address)
     return false;
 }
 
-static void complain(const char *host, int port, int error)
+static void complain(const struct listener_words *words, const char *host, int port, int error)
 {
-    fprintf(stderr, "luabench serve: cannot listen on port %d of %s: ", port, host);
+    fprintf(stderr, "%s: cannot listen on port %d of %s: ", words->who, port, host ? host : "any address");
     switch (error) {
     case EADDRINUSE:
-        fprintf(stderr, "the port is taken; give another with --port N, or --port 0 for any free one\n");
+        fprintf(stderr, "the port is taken; %s\n", words->taken);
         break;
     case EACCES:
-        fprintf(stderr, "no permission; ports below 1024 are root's, give another with --port N\n");
+        fprintf(stderr, "no permission; ports below 1024 are root's, %s\n", words->forbidden);
         break;
     case EADDRNOTAVAIL:
         fprintf(stderr, "this machine does not have that address\n");
@@ -92,18 +92,18 @@ static void complain(const char *host, int port, int error)
     }
 }
 
-bool listener_open(int *sockets, int count, const char *host, int *port)
+bool listener_open(int *sockets, int count, const char *host, int *port, const struct listener_words *words)
 {
     char service[16];
     if (*port < 0 || *port > 65535) {
-        fprintf(stderr, "luabench serve: %d is not a port: 0 to 65535\n", *port);
+        fprintf(stderr, "%s: %d is not a port: 0 to 65535\n", words->who, *port);
         return false;
     }
     snprintf(service, sizeof service, "%d", *port);
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV }, *addresses;
     int failed = getaddrinfo(host, service, &hints, &addresses);
     if (failed) {
-        fprintf(stderr, "luabench serve: the host %s is not known: %s\n", host, failed == EAI_SYSTEM ? strerror(errno) : gai_strerror(failed));
+        fprintf(stderr, "%s: the host %s is not known: %s\n", words->who, host, failed == EAI_SYSTEM ? strerror(errno) : gai_strerror(failed));
         return false;
     }
     struct addrinfo *address = addresses;
@@ -112,7 +112,7 @@ bool listener_open(int *sockets, int count, const char *host, int *port)
     if (address)
         *port = port_of(address);
     else
-        complain(host, *port, errno);
+        complain(words, host, *port, errno);
     freeaddrinfo(addresses);
     return address;
 }
