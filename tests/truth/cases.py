@@ -18,6 +18,8 @@ class Case:
     drain     what the requests that pile up in a stall may add
     cells     of the score beside the quantiles and the mean: see score.py
     quick     part of the quick mode
+    least_seconds   of a run: a shorter one has not enough to show
+    latencies       whether the quantiles are scored
     """
 
     def __init__(self, name, exposes, law, nominal, **more):
@@ -76,9 +78,10 @@ CASES = [
     Case("T08 open", "coordinated omission", "null", lambda s: truths.stalled_open(200, 2000), rate=1000, stall=often, replay="stalls", drain=2, cells=RATE),
     Case("T09 closed", "lost outliers", "fixed:5", lambda s: truths.stalled_closed(2000, s * 1000, 5, 10), users=10, stall=once, cells=RATE),
     Case("T09 open", "lost outliers", "null", lambda s: truths.stalled_open(2000, s * 1000), rate=1000, stall=once, replay="stalls", drain=20, cells=RATE),
-    Case("T10 closed", "model, drift", ramp, lambda s: truths.ramp_closed(1, 100), users=10, cells=(*RATE, "drift"), quick=False),
-    Case("T10 open", "model, drift", ramp, lambda s: truths.ramp_open(1, 100), rate=200, replay="ramp", cells=(*RATE, "drift"), quick=False),
-    Case("T11", "accounting of failures", "mix", lambda s: truths.fixed(10), rate=500, timeout=1, cells=("n ok", "n 503", "n hang", "n reset")),
+    Case("T10 closed", "model, drift", ramp, lambda s: truths.ramp_closed(1, 100), users=10, cells=(*RATE, "drift"), quick=False, least_seconds=20),
+    Case("T10 open", "model, drift", ramp, lambda s: truths.ramp_open(1, 100), rate=200, replay="ramp", cells=(*RATE, "drift"), quick=False,
+         least_seconds=20),
+    Case("T11", "accounting of failures", "mix", lambda s: truths.fixed(10), rate=500, timeout=1, cells=("n ok", "n 503", "n hang", "n reset", "slo p90", "slo p95")),
     Case("T12", "survivors at the end", "queue-det:10", lambda s: truths.overloaded(10, 200, s), rate=200, replay="queue", cells=("overload",), quick=False,
          least_seconds=20),
     Case("T13", "own stalls", "fixed:2", lambda s: truths.fixed(2), rate=500, cells=("flag",), quick=False, latencies=False),

@@ -12,6 +12,7 @@ from truths import QUANTILES
 TOLERANCE = {"p50": (0.1, 0.01), "p90": (0.1, 0.01), "p95": (0.1, 0.01), "mean": (0.1, 0.01), "p99": (0.2, 0.02), "p999": (0.5, 0.03)}
 RATE = 0.01
 PACING = 0.3  # milliseconds, p99 at the server
+BLUR = 0.1    # of a gap between arrivals, as the server sees it: two wake-ups. What one wake-up of the tool sends together comes with no gap at all
 
 
 class Floor:
@@ -102,7 +103,7 @@ def little_cell(case, report):
 
 
 def gaps_cell(journal):
-    distance = truths.kolmogorov_exponential(gaps_of(journal))
+    distance = truths.kolmogorov_exponential(gaps_of(journal), BLUR)
     return verdict("gaps", distance < 1.63, distance, 1.63)
 
 
@@ -110,6 +111,19 @@ def count_cell(name, report, journal):
     kind = name.split()[1]
     count = report.counts.get(kind)
     return verdict(name, None if count is None else count == journal.count(kind), count, journal.count(kind))
+
+
+def failures_cell(name, report, journal, floor):
+    """A quantile of all who arrived, failures being endless: a truthful tool says that it does not exist when more than a share of 1 - q failed."""
+    good = sorted(journal.spent())
+    rank = math.ceil(QUANTILES[name.split()[1]] * len(journal.records) - 1e-9)
+    truth = good[rank - 1] + floor.r if rank <= len(good) else None
+    if name.split()[1] not in report.with_failures:
+        return verdict(name, None)
+    reported = report.with_failures[name.split()[1]]
+    if truth is None or reported is None:
+        return verdict(name, truth is None and reported is None, "failed" if reported is None else reported, "failed" if truth is None else truth)
+    return cell(name, reported, truth, max(0.1, 0.02 * truth))
 
 
 def extra_cell(name, case, report, journal, seconds, discards, floor):
@@ -126,6 +140,8 @@ def extra_cell(name, case, report, journal, seconds, discards, floor):
         return cell("ttfb", report.ttfb, floor.r, 0.1)
     if name == "flag":
         return verdict("flag", bool(report.flags), "; ".join(report.flags) or "nothing")
+    if name.startswith("slo "):
+        return failures_cell(name, report, journal, floor)
     if name.startswith("n "):
         return count_cell(name, report, journal)
     return verdict(name, report.notes.get(name, False), report.notes.get(name))

@@ -60,8 +60,11 @@ def test_bad_pacing_gaps_and_counts_are_seen():
     assert wrong(score.cells_of(CASE["T04 poisson"], perfect, even, 8, 0, FLOOR)) == {"gaps"}
     mixed = journal(truths.arrivals(500, 1), [10.0] * 500, outcomes=[0] * 460 + [1] * 20 + [2] * 12 + [3] * 8)
     counted = report(shifted(truths.fixed(10), 0.05), counts={"ok": 460, "503": 20, "hang": 11})
+    counted.with_failures = {"p90": 10.05, "p95": 10.05}
     cells = score.cells_of(CASE["T11"], counted, mixed, 1, 0, FLOOR)
-    assert wrong(cells) == {"n hang"}
+    assert wrong(cells) == {"n hang", "slo p95"}
+    counted.with_failures["p95"] = None
+    assert wrong(score.cells_of(CASE["T11"], counted, mixed, 1, 0, FLOOR)) == {"n hang"}
     assert [one["ok"] for one in cells if one["name"] == "n reset"] == [None]
 
 

@@ -141,3 +141,12 @@ def test_the_test_of_gaps_tells_poisson_from_constant():
     assert truths.kolmogorov_exponential([source.expovariate(1) for _ in range(20000)]) < 1.63
     assert truths.kolmogorov_exponential([1.0] * 20000) > 10
     assert truths.kolmogorov_exponential([source.uniform(0, 2) for _ in range(20000)]) > 10
+
+
+def test_the_test_of_gaps_forgives_what_a_wake_up_takes_and_no_more():
+    source = random.Random(4)
+    gaps = [source.expovariate(0.7) for _ in range(20000)]
+    together = [gap if gap > 0.06 else 0.005 for gap in gaps]
+    assert truths.kolmogorov_exponential(together) > 1.63 > truths.kolmogorov_exponential(together, 0.1)
+    assert truths.kolmogorov_exponential([gap if gap > 0.5 else 0.005 for gap in gaps], 0.1) > 10
+    assert truths.kolmogorov_exponential([1 / 0.7] * 20000, 0.1) > 10

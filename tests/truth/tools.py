@@ -29,6 +29,7 @@ class Report:
         self.round = None  # mean of a user's whole iteration, where the tool tells it beside the latency
         self.flags = []    # what it says against its own figures
         self.notes = {}    # drift, overload: whether it says so
+        self.with_failures = {}  # p90, p95 .. of all arrivals, where a failure was never answered; None: too many were not
         self.step = 0.0    # of the printed latencies
 
 
@@ -104,6 +105,9 @@ class Luabench(Tool):
         result, report = json.loads(output), Report()
         (scenario,) = result["scenarios"].values()
         summary_of(report, scenario["latency_from_intended"] if case.rate else scenario["latency"])
+        if case.timeout:  # of answers with an accepted status alone, and with the others as never answered
+            summary_of(report, scenario["accepted"])
+            report.with_failures = {name: value and value * 1000 for name, value in scenario["with_failures"].items() if name.startswith("p")}
         report.rate = scenario["rate"]
         report.ttfb = scenario["wait"]["mean"] and scenario["wait"]["mean"] * 1000
         report.round = scenario["iteration_duration"]["mean"] * 1000
@@ -112,9 +116,9 @@ class Luabench(Tool):
                          "reset": errors.get("reset", 0) + errors.get("closed", 0)}
         generator = result["generator"]
         report.flags = [] if generator["trusted"] and not generator["warnings"] else generator["warnings"] or ["not trusted"]
-        words = " ".join(map(str, [*result["remarks"], *generator["warnings"], *result["notices"], scenario.get("steady")]))
-        report.notes = {"drift": bool(re.search(r"drift|steady|slower|slowdown", words)) and "'flat'" not in words,
-                        "overload": "overload" in words.lower()}
+        words = " ".join([*result["remarks"], *generator["warnings"], *result["notices"]])
+        steady = scenario.get("steady") or {}
+        report.notes = {"drift": steady.get("class") not in (None, "flat"), "overload": "overload" in words.lower() or bool(scenario.get("overloaded"))}
         return report
 
 

@@ -110,10 +110,10 @@ def replay_stalls(times, stalls, base):
     return waits
 
 
-def kolmogorov_exponential(gaps):
-    """sqrt(n) times the largest distance between these gaps' distribution and the exponential one of the same mean. Below 1.63 at the 1% level (less than that for a mean that
-    is estimated, so the test is on the safe side)."""
+def kolmogorov_exponential(gaps, blur=0.0):
+    """sqrt(n) times the largest distance between these gaps' distribution and the exponential one of the same mean, where each gap may be off by `blur`. Below 1.63 at the 1%
+    level (less than that for a mean that is estimated, so the test is on the safe side)."""
     ordered, count = sorted(gaps), len(gaps)
     mean = sum(ordered) / count
-    expected = [-math.expm1(-gap / mean) for gap in ordered]
-    return math.sqrt(count) * max(max((i + 1) / count - e, e - i / count) for i, e in enumerate(expected))
+    below = lambda gap: -math.expm1(-max(gap, 0.0) / mean)
+    return math.sqrt(count) * max(max((i + 1) / count - below(gap + blur), below(gap - blur) - i / count) for i, gap in enumerate(ordered))
