@@ -15,7 +15,7 @@ class Case:
     rate      of the open loop a second, or 0; `arrivals` constant or poisson
     timeout   seconds, given to the tool, or None
     replay    the recorded truth: "log" what the server took for each request; "stalls", "ramp" and "queue" what users who arrive on time would have seen
-    drain     what the requests that pile up in a stall may add
+    drain     what the requests that pile up in a stall may add at least
     cells     of the score beside the quantiles and the mean: see score.py
     quick     part of the quick mode
     least_seconds   of a run: a shorter one has not enough to show

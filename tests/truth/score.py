@@ -3,6 +3,7 @@
 The tolerances are what a perfect tool needs on loopback: a timer's lateness, two wake-ups and three digits of a histogram (p50 to p95 and the mean 1%, at least 0.1 ms;
 p99 2% and 0.2 ms; p99.9 3% and 0.5 ms), what the reference client saw at that moment where that is more, and the step in which the tool prints.
 """
+import bisect
 import math
 from statistics import median
 
@@ -49,11 +50,27 @@ def truth_of(case, journal, seconds, later, services=()):
     return truths.sample(journal.spent(later))
 
 
-def latency_cells(case, report, truth, floor):
+def drain(case, journal):
+    """What waits for the server when a stall ends is answered one after another: how long that took at most, until the server had nothing to do for half a gap of arrivals. No
+    tool's doing, and not in the replay."""
+    if case.replay != "stalls":
+        return 0.0
+    longest, times = case.drain, sorted(record.written for record in journal.records if record.written is not None)
+    for _, end in journal.stalls:
+        last = end
+        for time in times[bisect.bisect_left(times, end):]:
+            if time - last > 500 / case.rate:
+                break
+            last = time
+        longest = max(longest, last - end)
+    return longest
+
+
+def latency_cells(case, report, truth, floor, piled):
     expected = truth.figures()
     for name, (least, share) in TOLERANCE.items():
         value = expected[name] + floor.r
-        tolerance = max(least, share * value, {"p99": floor.p99, "p999": floor.p999}.get(name, 0), report.step) + case.drain
+        tolerance = max(least, share * value, {"p99": floor.p99, "p999": floor.p999}.get(name, 0), report.step) + piled
         yield cell(name, report.latency.get(name), value, tolerance)
 
 
@@ -152,7 +169,7 @@ def cells_of(case, report, journal, seconds, discards, floor, services=()):
     cells = []
     if case.latencies:
         truth = truth_of(case, journal, seconds, discards * 1000, services)
-        cells = list(latency_cells(case, report, truth, floor))
+        cells = list(latency_cells(case, report, truth, floor, drain(case, journal)))
     return cells + [extra_cell(name, case, report, journal, seconds, discards, floor) for name in case.cells]
 
 

@@ -51,6 +51,13 @@ def test_leaving_a_stall_out_is_seen():
     assert wrong(score.cells_of(case, report(shifted(truths.fixed(0), 0.05)), seen, 8, 0, FLOOR)) == {"p95", "p99", "p999", "mean"}
 
 
+def test_what_piles_up_in_a_stall_may_take_its_time():
+    times = [0.0, 50.0, 51.0] + [200.0 + k * 0.05 for k in range(100)] + [206.0, 300.0]
+    seen = journal(times, [0.0] * len(times), [(100, 200)])
+    assert score.drain(CASE["T08 open"], seen) == pytest.approx(4.95, abs=0.01)
+    assert score.drain(CASE["T08 closed"], seen) == 0
+
+
 def test_bad_pacing_gaps_and_counts_are_seen():
     even = journal(truths.arrivals(500, 8), [2.0] * 4000)
     bunched = journal([k // 10 * 20.0 for k in range(4000)], [2.0] * 4000)
