@@ -74,20 +74,17 @@ def latency_cells(case, report, truth, floor, piled):
         yield cell(name, report.latency.get(name), value, tolerance)
 
 
-def gaps_of(journal):
-    reads = sorted(record.read for record in journal.records)
+def reads_of(journal, after=0.0):
+    """When requests were read, in order, from `after` milliseconds on."""
+    return sorted(record.read for record in journal.records if record.read >= after)
+
+
+def gaps_of(reads):
     return [b - a for a, b in zip(reads, reads[1:])]
 
 
-def variation(gaps):
-    """The coefficient of variation: 0 for a constant rate, 1 for Poisson arrivals."""
-    mean = sum(gaps) / len(gaps)
-    return math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / len(gaps)) / mean
-
-
-def pacing(journal, rate):
+def pacing(reads, rate):
     """How far from its time each request came, by the server's clock: ordered, after the median offset is taken out. Requests that a tool left out count as late ones."""
-    reads = sorted(record.read for record in journal.records)
     offsets = [read - k * 1000 / rate for k, read in enumerate(reads)]
     middle = median(offsets)
     return sorted(abs(offset - middle) for offset in offsets)
@@ -107,7 +104,7 @@ def rounds_rate(journal, users):
 def rate_cell(case, report, journal, seconds, discards):
     """Open: what reached the server, against the rate that was asked for. Closed: what the tool says, against the server's rounds; what is under way at the end may count."""
     if case.rate:
-        reached = len(journal.records) / (seconds + discards)
+        reached = len(reads_of(journal, discards * 1000)) / seconds
         return cell("rate", reached, case.rate, case.rate * RATE + 1 / seconds)
     counted = rounds_rate(journal, case.users)
     return cell("rate", report.rate, counted, counted * RATE + case.users / seconds)
@@ -119,8 +116,8 @@ def little_cell(case, report):
     return cell("little", report.rate * mean / 1000 if mean else None, case.users, case.users * 0.02)
 
 
-def gaps_cell(journal):
-    distance = truths.kolmogorov_exponential(gaps_of(journal), BLUR)
+def gaps_cell(reads):
+    distance = truths.kolmogorov_exponential(gaps_of(reads), BLUR)
     return verdict("gaps", distance < 1.63, distance, 1.63)
 
 
@@ -149,10 +146,10 @@ def extra_cell(name, case, report, journal, seconds, discards, floor):
     if name == "little":
         return little_cell(case, report)
     if name == "pacing":
-        p99 = truths.nearest_rank(pacing(journal, case.rate), 0.99)
+        p99 = truths.nearest_rank(pacing(reads_of(journal, discards * 1000), case.rate), 0.99)
         return verdict("pacing", p99 <= PACING, p99, PACING)
     if name == "gaps":
-        return gaps_cell(journal)
+        return gaps_cell(reads_of(journal, discards * 1000))
     if name == "ttfb":
         return cell("ttfb", report.ttfb, floor.r, 0.1)
     if name == "flag":
