@@ -51,6 +51,13 @@ def test_leaving_a_stall_out_is_seen():
     assert wrong(score.cells_of(case, report(shifted(truths.fixed(0), 0.05)), seen, 8, 0, FLOOR)) == {"p95", "p99", "p999", "mean"}
 
 
+def test_a_server_that_is_off_its_law_is_seen():
+    times = [k * 2.0 for k in range(4000)]
+    assert score.nominal_error(CASE["T02"], journal(times, [5.0] * 4000), 8) < 1e-6
+    assert score.nominal_error(CASE["T02"], journal(times, [5.2] * 4000), 8) == pytest.approx(0.04)
+    assert score.nominal_error(CASE["T08 open"], journal(times, [0.0] * 4000), 8) is None
+
+
 def test_what_piles_up_in_a_stall_may_take_its_time():
     times = [0.0, 50.0, 51.0] + [200.0 + k * 0.05 for k in range(100)] + [206.0, 300.0]
     seen = journal(times, [0.0] * len(times), [(100, 200)])

@@ -251,6 +251,8 @@ class Bombardier(Tool):
 
 
 def go_version(path):
+    if not shutil.which("go"):
+        return "?"
     output = subprocess.run(["go", "version", "-m", path], capture_output=True, text=True).stdout
     found = re.search(r"^\s+mod\s+\S+\s+(\S+)", output, re.M)
     return found[1] if found else "?"
@@ -292,7 +294,7 @@ export default function () {{ http.get('{url}', {{ timeout: '{timeout}s' }}) }}
 
 class K6(Tool):
     name = program = "k6"
-    environment = {"K6_NO_USAGE_REPORT": "true", "GOMAXPROCS": "1"}
+    environment = {"K6_NO_USAGE_REPORT": "true"}
 
     def version(self):
         return self.said("version", pattern=r"k6 v?(\S+)")
