@@ -7,7 +7,7 @@
 
 #define S(seconds) ((int64_t)((seconds) * 1e9))
 
-enum { MOST = 400000 };
+enum { MOST = 1300000 };
 
 /* The arrivals of `count` shares, each put into its place. */
 struct union_of {
@@ -178,11 +178,13 @@ static void assert_exponential_gaps(struct union_of found, const struct scenario
 static void poisson_arrivals_have_exponential_gaps(void **state)
 {
     struct stage_plan steady = { .level = 10000, .hold = S(10) }, ramp[] = { { .level = 20000, .over = S(5) }, { .level = 5000, .over = S(4) } };
-    struct scenario_plan plans[] = { constant(&steady, 1), constant(ramp, 2) };
+    struct stage_plan minute = { .level = 20000, .hold = S(60) };
+    struct scenario_plan plans[] = { constant(&steady, 1), constant(ramp, 2), constant(&minute, 1) };
+    const double counts[] = { 1e5, 1e5, 1.2e6 };
     for (size_t i = 0; i < COUNT(plans); i++) {
         plans[i].arrivals = ARRIVALS_POISSON;
         struct union_of found = draw(&plans[i], 2, 11);
-        assert_true(fabs((double)found.count - 1e5) < 4 * sqrt(1e5));
+        assert_true(fabs((double)found.count - counts[i]) < 4 * sqrt(counts[i]));
         assert_exponential_gaps(found, &plans[i]);
         free(found.all);
     }
