@@ -80,7 +80,8 @@ function figures.take(results, model, process)
     service = copy(total.service), generator = results.generator.cpu, checks = checks_of(results.checks) }
   for _, field in ipairs(REQUESTS) do slot.requests[field] = total[field] end
   for name, count in pairs(total.errors) do slot.errors[name] = count > 0 and count or nil end
-  slot.rate = duration > 0 and total.succeeded / duration or 0
+  local window = results.window or duration
+  slot.rate = window > 0 and (total.in_window or total.succeeded) / window or 0
   slot.server = process and figures.server(process, duration)
   slot.iterations = scenario.iterations
   return slot

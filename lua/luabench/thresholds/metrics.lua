@@ -92,8 +92,10 @@ local function figures(scope)
   return found
 end
 
+-- Rates are over the time in which iterations were started.
 local function duration(scope)
-  return #scope.scenarios == 1 and scope.scenarios[1].duration or scope.results.duration
+  local of = #scope.scenarios == 1 and scope.scenarios[1] or scope.results
+  return of.window or of.duration
 end
 
 local function merged(hists)
