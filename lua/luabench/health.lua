@@ -16,7 +16,7 @@ local MANY_STALLS = 3 -- that are told one by one
 --- The quantiles that a bias is known of: field of a SUMMARY, quantile, name, and the seconds that luabench can hardly do without on a machine that has nothing else to do:
 --- two wake-ups of a thread and a timer, more in the tails. A bias below that is no warning, below four times that no reason to distrust a run.
 health.QUANTILES = {
-  { "median", 0.5, "median", 100e-6 }, { "p90", 0.9, "p90", 100e-6 }, { "p95", 0.95, "p95", 100e-6 }, { "p99", 0.99, "p99", 200e-6 }, { "p999", 0.999, "p99.9", 500e-6 },
+  { "median", 0.5, "median", 200e-6 }, { "p90", 0.9, "p90", 200e-6 }, { "p95", 0.95, "p95", 200e-6 }, { "p99", 0.99, "p99", 500e-6 }, { "p999", 0.999, "p99.9", 1e-3 },
 }
 local SHARE_WARN, SHARE_INVALID, TIMES_INVALID = 0.05, 0.2, 4
 local LAST_JUDGED = 0.99 -- quantiles beyond are only marked

@@ -39,13 +39,13 @@ describe("the self-check", function()
   end)
 
   it("warns of a bias of more than 5%, and distrusts one of more than 20%", function()
-    local found, text = judge { latency = same(4000, 0.002), net = same(4000, 0.0018) } -- 10%, 200 us
-    has(text, "up to 200 µs of the median of 2.00 ms may be luabench's own delay")
+    local found, text = judge { latency = same(4000, 0.004), net = same(4000, 0.0036) } -- 10%, 400 us
+    has(text, "up to 400 µs of the median of 4.00 ms may be luabench's own delay")
     assert.is_true(found.valid)
-    found = judge { latency = same(4000, 0.002), net = same(4000, 0.0014) } -- 30%, 600 us
+    found = judge { latency = same(4000, 0.004), net = same(4000, 0.003) } -- 25%, 1 ms
     assert.is_false(found.valid)
-    assert.same({ median = true, p90 = true, p95 = true }, found.marked) -- at p99 800 us would be needed
-    assert.same({}, judge({ latency = same(4000, 0.0001), net = same(4000, 0.00001) }).warnings) -- 90%, but 90 us
+    assert.same({ median = true, p90 = true, p95 = true }, found.marked) -- at p99 2 ms would be needed
+    assert.same({}, judge({ latency = same(4000, 0.0002), net = same(4000, 0.00002) }).warnings) -- 90%, but 180 us
     assert.same({}, judge({ latency = same(4000, 0.1), net = same(4000, 0.096) }).warnings) -- 4 ms, but 4%
   end)
 
