@@ -2,7 +2,7 @@
 # by undumped code then grows its table key by key, at 3,000 instructions a request.
 set(LUABENCH_LUA_TEXT
   luabench.auth luabench.body luabench.call luabench.cookies luabench.file luabench.headers luabench.http luabench.json luabench.metric luabench.multipart
-  luabench.random luabench.request luabench.response luabench.site luabench.text luabench.url luabench.user luabench.vu
+  luabench.quick luabench.quick.template luabench.random luabench.request luabench.response luabench.site luabench.text luabench.url luabench.user luabench.vu
   luabench.report.html.charts luabench.wrk.api luabench.wrk.env luabench.wrk.script luabench.wrk.sender luabench.wrk.thread)
 
 # The schema of results as a Lua module, which returns its text: saved results are checked against it.
@@ -91,6 +91,9 @@ set(LUABENCH_LUA_MODULES
   luabench.permissions ${CMAKE_CURRENT_LIST_DIR}/luabench/permissions.lua
   luabench.plan ${CMAKE_CURRENT_LIST_DIR}/luabench/plan.lua
   luabench.quick ${CMAKE_CURRENT_LIST_DIR}/luabench/quick.lua
+  luabench.quick.form ${CMAKE_CURRENT_LIST_DIR}/luabench/quick/form.lua
+  luabench.quick.targets ${CMAKE_CURRENT_LIST_DIR}/luabench/quick/targets.lua
+  luabench.quick.template ${CMAKE_CURRENT_LIST_DIR}/luabench/quick/template.lua
   luabench.report.connections ${CMAKE_CURRENT_LIST_DIR}/luabench/report/connections.lua
   luabench.prometheus ${CMAKE_CURRENT_LIST_DIR}/luabench/prometheus.lua
   luabench.random ${CMAKE_CURRENT_LIST_DIR}/luabench/random.lua

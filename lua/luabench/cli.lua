@@ -90,6 +90,13 @@ function READERS.file(text)
   return content
 end
 
+function READERS.form(text) return require("luabench.quick.form").read(text) end
+
+function READERS.order(text)
+  if text == "random" or text == "sequence" then return text end
+  return nil, show(text) .. " is no order; there are sequence and random"
+end
+
 -- A folder that is there, or a file in one.
 function READERS.place(text)
   if core.file_kind(text) then return text end

@@ -178,6 +178,8 @@ end
 function connection.check_given(given)
   if given.ipv4 and given.ipv6 then errors.usage("-4 and -6 leave no address: use one") end
   if given.streams and given.http_version == "1.1" then errors.usage("-m is the number of streams on a connection, and HTTP/1.1 has none") end
+  if given.lenient_http and given.http_version == "2" then errors.usage("--lenient-http is about HTTP/1.1, and --http 2 excludes it: use one") end
+  if given.unix_socket and (given.ipv4 or given.ipv6) then errors.usage("--unix-socket has no address, %s says which: use one", given.ipv4 and "-4" or "-6") end
   if given.insecure and given.ca then errors.usage("-k takes any certificate, --cacert says whose: use one") end
 end
 

@@ -10,7 +10,7 @@ luabench: load tests for HTTP servers, written in Lua
   luabench SCRIPT.lua [options] [-- ARGS]   run a script; ARGS are its `...`;
                                             - is standard input
   luabench SCRIPT.lua URL [options]         the same against another target
-  luabench URL [options]                    no script: one URL again and again
+  luabench URL [URL ...] [options]          no script: URLs, one after another
   luabench -s WRK.lua [options] URL         a script of wrk or wrk2
   luabench PLAN [options]                   a ready-made plan, by its name
   luabench serve [--port N] [--tls]         a server to try things against

@@ -14,8 +14,7 @@ later.http_keys = set "pipeline"
 later.request_keys = set ""
 later.http_functions = set ""
 later.response_fields = set ""
-later.options = set [[-F --form --urls
-  --share]]
+later.options = set "--share"
 later.outputs = set ""
 
 later.TEXT = "is not available in this version yet"

@@ -62,7 +62,7 @@ local NOTHING = [[nothing to run; give a script or a URL:
 luabench --help lists the options.]]
 
 -- Options that say what quick mode requests; a script makes its own requests.
-local QUICK_ONLY = { { "method", "-X" }, { "body", "-b" }, { "body_file", "-f" } }
+local QUICK_ONLY = { { "method", "-X" }, { "body", "-b" }, { "body_file", "-f" }, { "form", "-F" }, { "urls", "--urls" }, { "order", "--order" }, { "literal", "--literal" } }
 
 local function check_script_words(given)
   local words = given.words
@@ -73,7 +73,8 @@ local function check_script_words(given)
   if words[3] then errors.usage("too many arguments: %s", errors.show(words[3])) end
   if words[2] and given.target then errors.usage("%s and --target both give the target: use one", words[2]) end
   for _, row in ipairs(QUICK_ONLY) do
-    if given[row[1]] then errors.usage("%s says what quick mode requests (luabench URL); a script makes its own requests", row[2]) end
+    local value = given[row[1]]
+    if value and (type(value) ~= "table" or value[1]) then errors.usage("%s says what quick mode requests (luabench URL); a script makes its own requests", row[2]) end
   end
   if words[2] then
     local base, why = url.target(url.with_scheme(words[2]))
@@ -137,17 +138,19 @@ local function script_plan(path, given)
 end
 
 local function check_url_words(given)
-  if given.words[2] then errors.usage("%s: one URL at a time; and a script comes before its URL: luabench SCRIPT.lua URL", errors.show(given.words[2])) end
   if given.target then errors.usage("--target replaces a script's target; without a script the URL itself is enough") end
   if given.params and given.params[1] then errors.usage("-p sets parameters of a script, and there is none") end
   if given.only and given.only[1] then errors.usage("--only chooses a scenario of a script, and there is none") end
   if given.args[1] then errors.usage("what follows -- is for a script, and there is none") end
+  if given.env and given.env[1] then errors.usage("-e passes a variable to a script, and there is none") end
+  if given.rounds or given.aa then errors.usage("%s is for comparisons of a script, and there is none", given.aa and "--aa" or "--rounds") end
 end
 
-local function url_plan(address, given)
+local function url_plan(given)
   check_url_words(given)
   require("luabench.params").configure(nil)
-  local scenario, absolute = require("luabench.quick").scenario(address, given)
+  require("luabench.secrets").reset(given.show_secrets)
+  local scenario, absolute = require("luabench.quick").scenario(given)
   local plan = require("luabench.plan").make({ scenario }, given)
   plan.url = absolute
   return plan
@@ -181,11 +184,12 @@ local function run(argv, role)
   local word = given.words[1]
   if given.version then return say("luabench " .. core.VERSION .. "\n") end
   if given.help and (not word or require("luabench.url").looks_like(word)) then return say(require("luabench.help").program()) end
-  if not word then errors.usage("%s", NOTHING) end
+  if not word and not given.urls then errors.usage("%s", NOTHING) end
   require("luabench.stage").role = role
   if given.debug then require("luabench.debugging").install() end
-  local kind, what = dispatch(word)
-  local plan = kind == "url" and url_plan(what, given) or script_plan(what, given)
+  local kind, what = "url", nil
+  if word then kind, what = dispatch(word) end
+  local plan = kind == "url" and url_plan(given) or script_plan(what, given)
   if plan.action ~= "run" then return plan end
   return begin(plan, given, role)
 end

@@ -13,6 +13,7 @@ local folder = "."        -- the script's
 local readable = {}       -- folders and files, resolved
 local writable = {}
 local leave = {}          -- "run", "ffi", "all" → true
+local reads               -- what may be read without leave, in words
 
 local function resolved_list(list)
   local result = {}
@@ -28,7 +29,7 @@ local function named_files(given)
   return list
 end
 
---- Told before a script is loaded: its folder, and the options of the command line.
+--- Told before a script is loaded: its folder, and the options of the command line; `given.reads` says in words what may be read, where there is no script.
 function permissions.configure(script_folder, given)
   folder = script_folder
   readable = resolved_list(given.allow_read)
@@ -38,6 +39,7 @@ function permissions.configure(script_folder, given)
   for _, path in ipairs(named_files(given)) do
     if not path:find("^/$") then readable[#readable + 1] = path end
   end
+  reads = given.reads or "a script may read below its own folder alone"
   leave = { all = given.allow_all, run = given.allow_all or given.allow_run, ffi = given.allow_all or given.allow_ffi }
 end
 
@@ -71,7 +73,7 @@ function permissions.readable(path)
   if leave.all then return real, why end
   if real and is_inside(real, NEVER) then return nil, "nothing below /proc, /sys and /dev can be read without -A" end
   if not real or not is_inside(real, readable) then
-    return nil, format("a script may read below its own folder alone; --allow-read=%s gives leave", folder_of(real or path))
+    return nil, format("%s; --allow-read=%s gives leave", reads, folder_of(real or path))
   end
   return real, why
 end

@@ -142,6 +142,9 @@ local function check_contradictions(given)
   if given.no_keepalive and given.requests_per_connection then
     errors.usage("--no-keepalive is one request on a connection, --requests-per-connection says how many: use one")
   end
+  if given.no_keepalive and given.streams then errors.usage("-m has users share connections, --no-keepalive gives every request its own: use one") end
+  if given.debug and given.dry_run then errors.usage("--debug sends one iteration, --dry-run nothing: use one") end
+  if given.json and given.report then errors.usage("--json has the result alone on standard output, --report %s a text: use one", given.report) end
   require("luabench.outputs").check(given.outputs)
 end
 

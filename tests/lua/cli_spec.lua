@@ -57,7 +57,6 @@ describe("a URL", function()
   end)
   it("is refused when it cannot be requested", function()
     has(refused { "ftp://h" }, "only http:// and https://")
-    has(refused { "http://h", "http://i" }, "one URL at a time")
     has(refused { "http://h", "--target", "http://i" }, "--target replaces a script's target")
     has(refused { "http://h", "-p", "a=1" }, "there is none")
     has(refused { "http://h", "--only", "a" }, "there is none")
@@ -170,7 +169,7 @@ describe("wrong options", function()
     { { "-c", "0" }, '-c: must be 1 or more, not "0"' }, { { "-c", "-5" }, "must be 1 or more" }, { { "-d", "-5s" }, "must be 0 or more" }, { { "-d0" }, "must be more than 0" },
     { { "-n", "1.5" }, "not a whole number" }, { { "-c", "1e400" }, "not a usable number" }, { { "-d", "nan" }, "is not a duration" }, { { "-d", "inf" }, "is not a duration" },
     { { "--duraton", "5" }, "unknown option --duraton; did you mean --duration?" }, { { "-Z" }, "unknown option -Z" }, { { "--rounds", "5" }, "--rounds is for comparisons, and" },
-    { { "-F", "a=b" }, "-F is not available in this version yet" }, { { "-c" }, "-c needs a value: -c 50" }, { { "--quiet=1" }, "--quiet takes no value" },
+    { { "-F", "a=b" }, "-F says what quick mode requests" }, { { "-c" }, "-c needs a value: -c 50" }, { { "--quiet=1" }, "--quiet takes no value" },
     { { "-c", "5", "--users", "6" }, "-c is given twice" }, { { "-H", "foo" }, "write 'Name: value'" }, { { "-H", "A B: c" }, "is no header" },
     { { "-o", "x.txt" }, "the ending says the format; known: FILE.json" }, { { "-o", "a.json", "-o", "./a.json" }, "-o ./a.json is given twice (once as a.json)" }, { { "-o", "-" }, "--json" },
     { { "-o", "a.json", "-o", "a.json" }, "-o a.json is given twice" }, { { "-X", "A B" }, "is not a method" }, { { "-f", "no-such-file" }, "-f: cannot read no-such-file" },
