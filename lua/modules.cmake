@@ -89,6 +89,7 @@ set(LUABENCH_LUA_MODULES
   luabench.outputs ${CMAKE_CURRENT_LIST_DIR}/luabench/outputs.lua
   luabench.params ${CMAKE_CURRENT_LIST_DIR}/luabench/params.lua
   luabench.permissions ${CMAKE_CURRENT_LIST_DIR}/luabench/permissions.lua
+  luabench.plans ${CMAKE_CURRENT_LIST_DIR}/luabench/plans.lua
   luabench.plan ${CMAKE_CURRENT_LIST_DIR}/luabench/plan.lua
   luabench.quick ${CMAKE_CURRENT_LIST_DIR}/luabench/quick.lua
   luabench.quick.form ${CMAKE_CURRENT_LIST_DIR}/luabench/quick/form.lua

@@ -12,7 +12,8 @@ luabench: load tests for HTTP servers, written in Lua
   luabench SCRIPT.lua URL [options]         the same against another target
   luabench URL [URL ...] [options]          no script: URLs, one after another
   luabench -s WRK.lua [options] URL         a script of wrk or wrk2
-  luabench PLAN [options]                   a ready-made plan, by its name
+  luabench PLAN [URL] [options]             a ready-made plan, by its name
+  luabench plans                            lists them
   luabench serve [--port N] [--tls]         a server to try things against
   luabench report RESULT.json               the report again, of a saved result
   luabench diff A.json B.json               what has changed from A to B

@@ -15,29 +15,13 @@ end
 
 -- What the words of the command line mean: a URL, a script, or a ready-made plan.
 
-local function plan_folders()
-  local folders = {}
-  for folder in (os.getenv("LUABENCH_PATH") or ""):gmatch("[^:]+") do folders[#folders + 1] = folder end
-  folders[#folders + 1] = core.root .. "/scripts"
-  return folders
-end
-
-local function find_plan(name)
-  local files = require "luabench.files"
-  if not name:find("^[%w_%-]+$") then return nil end
-  for _, folder in ipairs(plan_folders()) do
-    local path = folder .. "/" .. name .. ".lua"
-    if files.exists(path) then return path end
-  end
-end
-
 local function nothing_called(word)
   if core.file_kind(word) == "directory" then errors.usage("%s is a folder; give a script in it", word) end
   if word:find("/", 1, true) or word:find("%.lua$") then
     local _, why = require("luabench.files").source(word)
     errors.usage("cannot read the script %s: %s", errors.path(word), why or "it is not a file")
   end
-  local near = require("luabench.nearest").name(word, { "serve", "run" })
+  local near = require("luabench.nearest").name(word, require("luabench.plans").words())
   local guess = near and ("; did you mean `luabench %s`?"):format(near) or word:find("%.") and ("; a URL begins with http://: luabench http://%s"):format(word) or ""
   errors.usage("%s is neither a URL, nor a script, nor a ready-made plan%s", errors.show(word), guess)
 end
@@ -49,7 +33,7 @@ local function dispatch(word)
   if require("luabench.url").looks_like(word) then return "url", word end
   if word == "-" then return "script", STDIN end
   if require("luabench.files").exists(word) then return "script", word end
-  local path = find_plan(word)
+  local path = require("luabench.plans").find(word)
   if path then return "script", path end
   return nothing_called(word)
 end
@@ -221,6 +205,7 @@ local function choose(argv, role)
   if argv[1] == "help" then return manual(argv) end
   if argv[1] == "new" then return say(require("luabench.new").make(rest(argv))) end
   if argv[1] == "serve" then return serve(rest(argv)) end
+  if argv[1] == "plans" then return say(require("luabench.plans").list(rest(argv))) end
   if SAVED[argv[1]] then return require("luabench.saved.commands")[argv[1]](rest(argv)) end
   local words = argv[1] == "run" and rest(argv) or argv
   if require("luabench.cli").is_wrk(words) then return run_wrk(words, role) end

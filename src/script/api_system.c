@@ -1,5 +1,6 @@
 /* core.log, core.write, core.terminal, core.cores: the little that Lua needs of the system. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <lauxlib.h>
 #include <sched.h>
@@ -68,6 +69,22 @@ static int file_kind(lua_State *L)
     return 1;
 }
 
+/* folder(path): the names in it, in no order; nil when it cannot be read. */
+static int folder(lua_State *L)
+{
+    DIR *listing = opendir(luaL_checkstring(L, 1));
+    const struct dirent *entry;
+    if (!listing)
+        return 0;
+    lua_newtable(L);
+    for (int i = 1; (entry = readdir(listing)); i++) {
+        lua_pushstring(L, entry->d_name);
+        lua_rawseti(L, -2, i);
+    }
+    closedir(listing);
+    return 1;
+}
+
 /* limit_memory(bytes, now): a limit on the memory of this state, when it is counted; `now`: the script is being loaded, and it holds. It always does while users run. */
 static int limit_memory(lua_State *L)
 {
@@ -89,7 +106,8 @@ static int cores(lua_State *L)
 void api_system_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "log", log_line }, { "write", write_all }, { "terminal", terminal }, { "cores", cores }, { "limit_memory", limit_memory }, { "file_kind", file_kind }, { NULL, NULL },
+        { "log", log_line }, { "write", write_all }, { "terminal", terminal }, { "cores", cores }, { "limit_memory", limit_memory }, { "file_kind", file_kind },
+        { "folder", folder }, { NULL, NULL },
     };
     api_register(L, functions);
     lua_pushliteral(L, LUABENCH_SHARE);

@@ -138,6 +138,7 @@ function stub.install()
     if real then return real end
     return nil, "No such file or directory"
   end
+  function core.folder() return nil end
   function core.file_kind(path)
     if not core.realpath(path) then return nil end
     return core.realpath(path .. "/.") and "directory" or "file"
