@@ -4,6 +4,7 @@
 
 #include "run/limits.h"
 #include "run/runner.h"
+#include "run/signals.h"
 #include "script/vm.h"
 #include "serve/serve.h"
 
@@ -49,16 +50,16 @@ static int run(struct vm *control, int argc, char **argv, struct command *comman
 int main(int argc, char **argv)
 {
     struct command command;
+    limits_files();
+    signals_loading(LOADING_SECONDS);
     struct vm *control = vm_new(VM_CONTROL, has_option(argv, "--script-memory"));
     int status;
 
-    limits_raise();
-    limits_loading(LOADING_SECONDS);
     vm_command(control, argc, argv, &command);
     switch (command.action) {
     case ACTION_RUN: status = run(control, argc, argv, &command); break;
     case ACTION_SERVE:
-        limits_loaded();
+        signals_loaded();
         status = serve(&command.serve);
         break;
     default: status = command.status;

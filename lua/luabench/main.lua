@@ -6,11 +6,13 @@ local stage = require "luabench.stage"
 
 local main = {}
 
-local WRONG, BUG = 2, 70
+local WRONG, BROKEN, BUG = 2, 3, 70
 
 local function say(text)
-  core.write(1, text)
-  return { action = "exit", status = 0 }
+  local written, why = core.write(1, text)
+  if written then return { action = "exit", status = 0 } end
+  core.write(2, "luabench: cannot print to standard output: " .. why .. "\n")
+  return { action = "exit", status = BROKEN }
 end
 
 -- What the words of the command line mean: a URL, a script, or a ready-made plan.
@@ -212,8 +214,10 @@ local function choose(argv, role)
   return run(words, role)
 end
 
+local NO_MEMORY = "not enough memory" -- Lua's own words
+
 local function on_error(value)
-  if errors.is_usage(value) then return value end
+  if errors.is_usage(value) or value == NO_MEMORY then return value end
   return debug.traceback(tostring(value), 2)
 end
 
@@ -228,6 +232,7 @@ function main.command(argv, role, slot)
   stage.slot = slot or ""
   local ok, result = xpcall(function() return choose(argv, role) end, on_error)
   if ok then return result end
+  if result == NO_MEMORY then return { action = "exit", status = BROKEN, text = core.write(2, "luabench: not enough memory\n") and "" } end
   local usage = errors.is_usage(result)
   local text = "luabench: " .. (usage and plain(result.text) or "internal error: " .. result) .. "\n"
   if role == "control" then core.write(2, text) end

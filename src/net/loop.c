@@ -1,5 +1,8 @@
 #include "net/loop.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -7,6 +10,7 @@
 
 enum {
     NO_WAIT_NS = 5000, /* a poll that took less did not sleep */
+    EXIT_CANNOT_RUN = 3,
     WAKE_NS = 30000,   /* from an event to the return of a poll that slept: about the p99 on an idle machine */
 };
 
@@ -56,8 +60,16 @@ static void on_wake(struct ev_loop *ev, ev_async *wake, int events)
     (void)ev, (void)wake, (void)events;
 }
 
+/* libev's last word when a system call has failed that it needs; it would abort. */
+static void on_system_error(const char *text) EV_NOEXCEPT
+{
+    fprintf(stderr, "luabench: %s: %s%s\n", text, strerror(errno), errno == EMFILE ? " (raise the limit: ulimit -n)" : "");
+    _exit(EXIT_CANNOT_RUN);
+}
+
 bool loop_init(struct loop *loop)
 {
+    ev_set_syserr_cb(on_system_error);
     *loop = (struct loop){ .timer_fd = -1, .armed = NS_NEVER };
     loop->ev = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
     loop->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);

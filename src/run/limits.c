@@ -1,36 +1,41 @@
+#define _GNU_SOURCE
 #include "run/limits.h"
 
-#include <signal.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { EXIT_SCRIPT = 2 };
+#include "base/mem.h"
 
-static void on_alarm(int number)
-{
-    static const char text[] = "luabench: the script did not finish loading in time (--script-timeout); is there an endless loop at its top level?\n";
-    if (write(STDERR_FILENO, text, sizeof text - 1) >= 0)
-        _exit(EXIT_SCRIPT);
-    _exit(EXIT_SCRIPT);
-}
-
-void limits_loading(unsigned seconds)
-{
-    struct sigaction action = { .sa_handler = on_alarm };
-    sigaction(SIGALRM, &action, NULL);
-    alarm(seconds);
-}
-
-void limits_loaded(void)
-{
-    alarm(0);
-}
-
-void limits_raise(void)
+static void raise_limit(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
         return;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void limits_files(void)
+{
+    int fd;
+    raise_limit();
+    do /* the lowest one that is free: opened the wrong way round, so that using it is an error */
+        fd = open("/dev/null", fcntl(STDIN_FILENO, F_GETFD) < 0 ? O_WRONLY : O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+bool limits_can_open(unsigned count)
+{
+    int *files = mem_array(count, sizeof *files);
+    unsigned opened = 0;
+    while (opened < count && (files[opened] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        opened++;
+    for (unsigned i = 0; i < opened; i++)
+        close(files[i]);
+    free(files);
+    return opened == count;
 }

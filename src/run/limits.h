@@ -1,11 +1,13 @@
-/* Limits of the process: how long scripts may take to load, and how many files may be open. */
+/* Limits of the process on files. */
 #ifndef LUABENCH_RUN_LIMITS_H
 #define LUABENCH_RUN_LIMITS_H
 
-/* The process ends with a message when limits_loaded is not called within `seconds`. */
-void limits_loading(unsigned seconds);
-void limits_loaded(void);
-/* Raises the soft limit of open files to the hard one. */
-void limits_raise(void);
+#include <stdbool.h>
+
+/* Raises the soft limit of open files to the hard one, and makes sure that the three standard ones are open, so that no socket takes the place of a closed one: what is written to
+ * it fails as before. */
+void limits_files(void);
+/* True when `count` more files can be opened. */
+bool limits_can_open(unsigned count);
 
 #endif

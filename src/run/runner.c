@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,7 @@
 #include "run/judge.h"
 #include "run/limits.h"
 #include "run/progress.h"
+#include "run/signals.h"
 #include "run/warm.h"
 #include "run/worker.h"
 #include "script/results.h"
@@ -36,9 +36,9 @@ enum {
     HEARD_MS = 100,          /* within which workers hear of an order */
     HEAD_START_MS = 2,       /* the workers' threads are awake by then, so that the first arrivals are not late */
     SPARE_DESCRIPTORS = 64,
+    FILES_OF_WORKER = 6, /* its loop, its timer, what wakes it, a name being resolved */
     EXIT_CANNOT_RUN = 3,
     EXIT_SCRIPT = 2,
-    EXIT_INTERRUPTED = 130,
 };
 
 struct runner {
@@ -193,10 +193,8 @@ static void read_signals(struct runner *runner)
     struct signalfd_siginfo info;
     while (read(runner->signals, &info, sizeof info) == sizeof info) {
         if (runner->interrupted) {
-            static const char text[] = "\nluabench: interrupted again: ended at once, without results\n";
+            fputs("\nluabench: interrupted again: ended at once, without results\n", stderr);
             targets_kill();
-            if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
-                _exit(EXIT_INTERRUPTED);
             _exit(EXIT_INTERRUPTED);
         }
         runner->interrupted = true;
@@ -381,6 +379,7 @@ static void tear_down(struct runner *runner)
     runner->ordered_at = 0;
     worker_order(&runner->workers[0], ORDER_NONE);
     run_on_first(runner, STAGE_TEARDOWN);
+    progress_done(&runner->progress);
     if (runner->run.once.notice)
         note(runner, "%s", runner->run.once.notice);
 }
@@ -506,16 +505,15 @@ static void end_if_stuck(struct runner *runner, int status)
     _exit(status);
 }
 
-static void open_signals(struct runner *runner)
+/* False, and said, when too few files can be opened for the run to begin. */
+static bool open_events(struct runner *runner)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    runner->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    runner->signals = signals_open();
     runner->run.events = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    signal(SIGPIPE, SIG_IGN);
+    if (runner->signals >= 0 && runner->run.events >= 0 && limits_can_open(runner->worker_count * FILES_OF_WORKER + 1))
+        return true;
+    fprintf(stderr, "luabench: too few files can be opened for %u thread%s (raise the limit: ulimit -n)\n", runner->worker_count, runner->worker_count == 1 ? "" : "s");
+    return false;
 }
 
 static void open_run(struct runner *runner, int argc, char **argv)
@@ -572,8 +570,12 @@ int runner_run(struct vm *control, const struct plan *plan, int argc, char **arg
         journal_writer_free(&runner.journal);
         return EXIT_SCRIPT;
     }
-    open_signals(&runner);
     open_run(&runner, argc, argv);
+    if (!open_events(&runner)) {
+        runner.worker_count = 0; /* none was started */
+        close_run(&runner);
+        return EXIT_CANNOT_RUN;
+    }
     if (plan->exported && !(runner.exporter = exporter_new(plan->export_host, plan->export_port))) {
         runner.worker_count = 0; /* none was started */
         close_run(&runner);
@@ -585,7 +587,7 @@ int runner_run(struct vm *control, const struct plan *plan, int argc, char **arg
     ready = wait_until_ready(&runner) && ready;
     if (ready)
         ready = !(status = prepare(&runner));
-    limits_loaded();
+    signals_loaded();
     if (ready) {
         carry_out(&runner);
         status = report(&runner);

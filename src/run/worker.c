@@ -279,7 +279,10 @@ static bool load_script(struct worker *worker)
     worker->vm->seed = run->plan->seed;
     worker->vm->slot = run->plan->slot;
     vm_command(worker->vm, run->argc, run->argv, &command);
+    bool loaded = command.action == ACTION_RUN;
     command_free(&command);
+    if (!loaded)
+        return false;
     watch_init(&worker->watch, worker->vm);
     watch_thread(&worker->watch);
     worker->vm->log = write_line;

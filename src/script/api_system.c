@@ -38,7 +38,7 @@ static int write_all(lua_State *L)
             continue;
         if (n < 0) {
             lua_pushnil(L);
-            lua_pushstring(L, strerror(errno));
+            lua_pushstring(L, errno == EBADF ? "it is closed" : strerror(errno));
             return 2;
         }
         text += n;

@@ -37,6 +37,8 @@ static bool call(lua_State *L, int arguments, int results)
     lua_pushcfunction(L, traceback);
     lua_insert(L, function);
     int status = lua_pcall(L, arguments, results, function);
+    if (status == LUA_ERRMEM)
+        mem_exhausted(0);
     lua_remove(L, function);
     return !status;
 }
@@ -82,6 +84,13 @@ static void preload(lua_State *L, const char *name, lua_CFunction loader, void *
     lua_setfield(L, -2, name);
 }
 
+/* An error outside of every protected call: memory is all that can be short there. */
+static int on_panic(lua_State *L)
+{
+    fprintf(stderr, "luabench: %s\n", lua_tostring(L, -1));
+    mem_exhausted(0);
+}
+
 /* Runs protected: opens the libraries and announces our modules. */
 static int open_state(lua_State *L)
 {
@@ -107,10 +116,13 @@ struct vm *vm_new(enum vm_role role, bool counted)
     link_init(&vm->calls);
     link_init(&vm->spare_tasks);
     vm->L = counted ? lua_newstate(memory_allocate, &vm->memory) : luaL_newstate();
-    if (!vm->L || lua_cpcall(vm->L, open_state, vm)) {
-        fprintf(stderr, "luabench: a Lua state cannot be made: %s\n", vm->L ? lua_tostring(vm->L, -1) : "out of memory");
-        abort();
-    }
+    if (vm->L)
+        lua_atpanic(vm->L, on_panic);
+    int status = vm->L ? lua_cpcall(vm->L, open_state, vm) : LUA_ERRMEM;
+    if (status == LUA_ERRMEM)
+        mem_exhausted(0);
+    if (status)
+        on_panic(vm->L);
     return vm;
 }
 
@@ -159,6 +171,18 @@ static void take_command(struct vm *vm, struct command *command)
     vm->command = luaL_ref(vm->L, LUA_REGISTRYINDEX);
 }
 
+/* What a worker's state has left to say (docs/core.md, `text`). */
+static void print_text(struct vm *vm)
+{
+    lua_rawgeti(vm->L, LUA_REGISTRYINDEX, vm->command);
+    if (lua_istable(vm->L, -1)) {
+        lua_getfield(vm->L, -1, "text");
+        fprintf(stderr, "%s", lua_isstring(vm->L, -1) ? lua_tostring(vm->L, -1) : "");
+        lua_pop(vm->L, 1);
+    }
+    lua_pop(vm->L, 1);
+}
+
 void vm_command(struct vm *vm, int argc, char **argv, struct command *command)
 {
     lua_State *L = vm->L;
@@ -179,6 +203,8 @@ void vm_command(struct vm *vm, int argc, char **argv, struct command *command)
         return;
     }
     take_command(vm, command);
+    if (vm->role == VM_WORKER && command->action == ACTION_EXIT)
+        print_text(vm);
 }
 
 bool vm_continue(struct vm *vm, int status, struct command *command)

@@ -70,11 +70,15 @@ static void stop_threads(struct group *group)
         close(group->sockets[i]);
 }
 
-static void announce(const struct group *group, const char *host, int port)
+/* False, and said, when nobody can read where it listens. */
+static bool announce(const struct group *group, const char *host, int port)
 {
     bool bare = strchr(host, ':');
     printf("luabench serve: listening on http%s://%s%s%s:%d\n", group->manners.tls ? "s" : "", bare ? "[" : "", host, bare ? "]" : "", port);
-    fflush(stdout);
+    if (!fflush(stdout))
+        return true;
+    fprintf(stderr, "luabench serve: cannot print where it listens: %s\n", errno == EBADF ? "standard output is closed" : strerror(errno));
+    return false;
 }
 
 /* Serves until one of `signals`, which are blocked, comes. */
@@ -82,12 +86,11 @@ static int serve_until(struct group *group, const sigset_t *signals, const char 
 {
     int signal;
     bool started = start_threads(group);
-    if (started) {
-        announce(group, host, port);
+    bool known = started && announce(group, host, port);
+    if (known)
         sigwait(signals, &signal);
-    }
     stop_threads(group);
-    return started ? STATUS_OK : STATUS_FAILED;
+    return known ? STATUS_OK : STATUS_FAILED;
 }
 
 static bool write_certificate(const struct tls_context *tls, const char *path)
@@ -142,6 +145,7 @@ int serve_run(const struct serve_options *options)
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, &before); /* threads inherit it, so that only sigwait gets them */
     int status = serve_blocked(options, &signals);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,10 +1,12 @@
 """Whatever a script, a command line or a server does wrong: a clear message, the right exit status, nothing sent or nothing lost."""
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
 import unicodedata
+from pathlib import Path
 
 import pytest
 
@@ -509,3 +511,42 @@ def test_wrong_options_of_serve(luabench, args, message):
     done = luabench.run("serve", *args, timeout=20)
     assert done.returncode == 2
     assert re.search(message, done.stderr), done.stderr
+
+
+# What the machine lacks ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("files", range(5, 41))
+def test_too_few_files(luabench, target, files):
+    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    done = luabench.run(target.url + "/hello", "-n", "10", "-t", "2", "-c", "8", "--quiet", preexec_fn=limit)
+    assert done.returncode in (0, 3), (done.returncode, done.stderr)
+    if done.returncode == 3:
+        assert "ulimit -n" in done.stderr or "no whole response came" in done.stdout or "cannot" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("megabytes", [60, 100, 140, 200])
+def test_too_little_memory(luabench, target, megabytes):
+    if b"__asan_init" in Path(luabench.path).read_bytes():
+        pytest.skip("the sanitizers take address space without bounds")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    done = luabench.run(target.url + "/hello", "-c", "10000", "-n", "10000", "-t", "2", "--quiet", preexec_fn=limit)
+    assert done.returncode in (0, 3), (done.returncode, done.stderr)
+    if done.returncode == 3:
+        assert "not enough memory" in done.stderr or "cannot be started" in done.stderr or "no whole response" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["help", "http.get"], ["new", "made.lua"], ["script.lua", "--dry-run"], ["serve", "--port", "0"]])
+def test_standard_output_is_full(luabench, words):
+    (luabench.folder / "script.lua").write_text('scenario "s" { iterations = 1, run = function() end }')
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([luabench.path, *words], cwd=luabench.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=30)
+    assert done.returncode == 3 or words[0] == "serve" and done.returncode != 0
+    assert "No space left on device" in done.stderr
+
+
+def test_standard_output_is_closed(luabench, target):
+    done = subprocess.run([luabench.path, target.url + "/hello", "-n", "10", "--quiet", "-o", "result.json"], cwd=luabench.folder, preexec_fn=lambda: os.close(1),
+                          stderr=subprocess.PIPE, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (3, "luabench: cannot print the results: it is closed\n")
+    assert luabench.saved_result()["total"]["requests"]["succeeded"] == 10

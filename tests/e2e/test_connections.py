@@ -228,7 +228,7 @@ def test_unix_socket_that_is_not_there(luabench):
     result = luabench.result("http://a/", "-n", 1, "-c", 1, "--unix-socket", "/no/such.sock", status=3)
     assert scenario_of(result)["errors"] == {"connect": 1}
     done = luabench.run("http://a/", "-n", 1, "--unix-socket", "/" + "x" * 200)
-    assert done.returncode == 2 and "unix_socket: a path must have" in done.stderr
+    assert done.returncode == 2 and "--unix-socket: a path must have" in done.stderr
 
 
 # Local addresses
@@ -255,7 +255,7 @@ def test_more_connections_than_one_address_has_ports(luabench, start):
 def test_source_address_of_another_machine(luabench):
     done = luabench.run("http://127.0.0.1:1/", "-n", 1, "--source-address", "192.0.2.1")
     assert done.returncode == 2
-    assert done.stderr == "luabench: source_addresses: no connection can come from 192.0.2.1: Cannot assign requested address\n"
+    assert done.stderr == "luabench: --source-address: no connection can come from 192.0.2.1: Cannot assign requested address\n"
 
 
 # Proxies

@@ -48,7 +48,7 @@ HTTP = {
     "keep_alive": ("1", BOOLEAN),
     "requests_per_connection": ("-1", "must be 1 or more, not -1"),
     "retry": ("1", BOOLEAN),
-    "max_body": ("'big'", '"big" is not a size; write 64KiB, 5MB or a number of bytes'),
+    "max_body": ("'big'", '"big" is not a size; write 64KiB, 5MB, 5M or a number of bytes'),
     "auth": ("'me'", AUTH),
     "redirects": ("-1", "must be 0 or more, not -1"),
     "cookies": ("1", BOOLEAN),

@@ -101,3 +101,45 @@ def test_the_target_ends_on_a_signal(start_target):
     server = start_target()
     server.process.send_signal(signal.SIGINT)
     assert server.process.wait(20) in (0, 130)
+
+
+LOADING = "while true do end"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_before_the_run_begins(luabench, number):
+    process = luabench.start(script="print('loading') " + LOADING)
+    assert "loading" in process.stderr.readline()
+    process.send_signal(number)
+    status, _, stderr = finish(process)
+    assert (status, stderr) == (130, "luabench: interrupted before the run began; nothing was sent\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_ends_are_as_ctrl_c(luabench, target, number):
+    process = luabench.start("-o", "result.json", target.url + "/hello", "-d", "60s", "-c", "2")
+    wait_until(lambda: target.requests() > 10, "some requests")
+    process.send_signal(number)
+    status, stdout, _ = finish(process)
+    assert status == 130 and "interrupted" in stdout
+    requests = luabench.saved_result()["total"]["requests"]
+    assert requests["started"] == sum(requests[part] for part in ("succeeded", "failed", "timed_out", "interrupted"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXFSZ, signal.SIGPIPE])
+def test_signals_that_mean_nothing(luabench, target, number):
+    process = luabench.start("-o", "result.json", target.url + "/hello", "-d", "1s", "-c", "2")
+    wait_until(lambda: target.requests() > 10, "some requests")
+    process.send_signal(number)
+    status, stdout, stderr = finish(process)
+    assert status == 0, stdout + stderr
+    assert luabench.saved_result()["duration"] >= 1
+
+
+def test_ignored_signals_stay_ignored(luabench, target):
+    ignore = lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what it starts in the background
+    process = luabench.start(target.url + "/hello", "-d", "1s", "-c", "2", preexec_fn=ignore)
+    wait_until(lambda: target.requests() > 10, "some requests")
+    process.send_signal(signal.SIGINT)
+    status, _, _ = finish(process)
+    assert status == 0
