@@ -70,6 +70,20 @@ def test_static_request(both, recorder):
                              "Content-Type": "application/x-www-form-urlencoded"}
 
 
+def test_post(both, recorder):
+    """The job of post.lua: method, body and a header are set once, and -H says more."""
+    server = recorder(lambda request: (201, [], b"made") if request.method == "POST" and request.body == b"foo=bar&baz=quux" else (400, [], b""))
+    theirs, ours = both("""
+        wrk.method = "POST"
+        wrk.body   = "foo=bar&baz=quux"
+        wrk.headers["Content-Type"] = "application/x-www-form-urlencoded"
+        function done(summary) print(summary.errors.status) end
+    """, server, "-t2", "-c4", "-d1s", "-H", "X-Given: yes")
+    assert_same_requests(theirs, ours)
+    assert ours.after == theirs.after == "0\n"  # the server has seen nothing else
+    assert ours.connections[0][0][0] == "POST"
+
+
 TOKEN = """
 local token, path = nil, "/authenticate"
 function request() return wrk.format("GET", path) end
@@ -319,6 +333,8 @@ def test_errors(luabench, recorder, where):
     assert words in done.stderr
     assert "internal error" not in done.stderr
     assert bool(server.take()) == sent
+    assert ("\nload  " in done.stdout) == (status != 2)  # the results are kept
+    assert ("\nrequests     started" in done.stdout) == sent
 
 
 def test_os_exit(luabench, recorder):
@@ -371,6 +387,39 @@ def test_over_http2(luabench, target):
     """, target.url, "--http", "2")
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("4\t13\n"), done.stdout
+
+
+LENGTHS = """
+local counter, kept = 0, {}
+function setup(thread)
+  counter = counter + 1
+  thread:set("id", counter)
+  kept[counter] = thread
+end
+function init() answers, bytes = 0, 0 end
+function request() return wrk.format("POST", "/echo?" .. id, { ["X-Id"] = id }, ("x"):rep(id * 10)) end
+function response(status, headers, body)
+  if status == 200 and body == ("x"):rep(id * 10) and headers["Content-Length"] == tostring(id * 10) then answers = answers + 1 end
+end
+function done(summary)
+  local right = 0
+  for _, thread in ipairs(kept) do right = right + thread:get("answers") end
+  print("right", right == summary.requests and right > 20, summary.errors.status)
+end
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--http", "2"]], ids=["1.1", "2"])
+def test_over_tls(luabench, start_server, options):
+    """The script is the same over TLS; wrk has HTTP/1.1 alone, and checks no certificate."""
+    server = start_server(luabench.path, "serve", "--port", "0", "--tls")
+    (luabench.folder / "s.lua").write_text(LENGTHS)
+    words = ["-s", "s.lua", "-t2", "-c4", "-d1s"]
+    theirs = subprocess.run(["wrk", *words, server.url], cwd=luabench.folder, capture_output=True, text=True, timeout=60)
+    ours = luabench.run(*words, "-k", "--quiet", *options, server.url)
+    assert (theirs.returncode, ours.returncode) == (0, 0), theirs.stderr + ours.stderr
+    assert ours.stdout.splitlines()[-1] == theirs.stdout.splitlines()[-1] == "right\ttrue\t0"
+    assert ("HTTP/2" in ours.stdout) == bool(options), ours.stdout
 
 
 # The report ------------------------------------------------------------------------------------------------------------------------------------------------
