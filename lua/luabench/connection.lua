@@ -2,6 +2,7 @@
 -- where curl has them; what cannot go together; and the form in which the core gets it all (docs/core.md).
 local core = require "luabench.core"
 local errors = require "luabench.errors"
+local permissions = require "luabench.permissions"
 local stage = require "luabench.stage"
 local units = require "luabench.units"
 
@@ -22,10 +23,12 @@ function readers.text(value)
   return value
 end
 
---- A file named by a script: relative to the script's folder.
+--- A file or a Unix socket named by a script: relative to the script's folder, and one that it may read.
 function readers.path(value)
   local path, why = readers.text(value)
   if not path then return nil, why end
+  local allowed, leave = permissions.readable(path)
+  if not allowed then return nil, format("%s: %s", show(path), leave) end
   if path:find("^/") or not stage.folder or stage.folder == "." then return path end
   return stage.folder:gsub("/$", "") .. "/" .. path
 end

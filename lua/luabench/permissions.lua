@@ -50,15 +50,17 @@ local function is_inside(path, folders)
   return false
 end
 
--- The path without symbolic links, also of a file that is not there yet; nil and why not.
+-- The path without symbolic links, also of a file that is not there yet, nor its folder; nil and why not.
 local function resolve(path)
-  local absolute = path:sub(1, 1) == "/" and path or folder .. "/" .. path
-  local real, why = core.realpath(absolute)
-  if real then return real end
-  local parent, name = absolute:match("^(.*)/([^/]+)/*$")
-  local real_parent = name ~= "." and name ~= ".." and core.realpath(parent == "" and "/" or parent)
-  if not real_parent then return nil, why end
-  return (real_parent == "/" and "" or real_parent) .. "/" .. name, why
+  local head, rest = path:sub(1, 1) == "/" and path or folder .. "/" .. path, ""
+  local real, why = core.realpath(head)
+  while not real do
+    local parent, name = head:match("^(.*)/([^/]+)/*$")
+    if not parent or name == "." or name == ".." then return nil, why end
+    head, rest = parent == "" and "/" or parent, "/" .. name .. rest
+    real = core.realpath(head)
+  end
+  return (real == "/" and rest ~= "" and "" or real) .. rest, why
 end
 
 local function folder_of(path)

@@ -127,6 +127,11 @@ def count_at(server, name=None):
     return int(done.stdout)
 
 
+@pytest.fixture(autouse=True)
+def leave_to_read_certificates(luabench, authority):
+    luabench.more.append(f"--allow-read={authority.path.parent}")
+
+
 @pytest.fixture
 def start_nginx(tmp_path, free_port, authority, certificate):
     servers = []

@@ -70,6 +70,17 @@ def test_refused(luabench, outside, line, message):
     assert done.stderr.split("\n")[0] == f"luabench: script.lua:2: {message}"
 
 
+@pytest.mark.parametrize("key", ["ca", "cert", "key", "unix_socket"])
+def test_files_of_connections_are_read_with_leave(luabench, outside, key):
+    def run(path, *args):
+        return luabench.run("--dry-run", "--target", "http://127.0.0.1:1", *args, script=f'scenario "s" {{ http = {{ cert = "script.lua", {key} = "{path}" }}, run = function() end }}')
+    done = run(outside / "secret.txt")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f'luabench: script.lua:1: scenario "s": http: `{key}`: "{outside}/secret.txt": {HINT.format(outside)}\n'
+    assert HINT.format(outside) not in run(outside / "secret.txt", f"--allow-read={outside}").stderr
+    assert "without -A" in run("/proc/self/mem", "--allow-read").stderr
+
+
 # Ways out. Each is a chunk that raises "ESCAPED" when it has got what it should not.
 
 WAYS_OUT = {
@@ -176,7 +187,8 @@ def test_below_the_scripts_folder_files_can_be_read(luabench):
     (luabench.folder / "inside.txt").symlink_to("data/a.txt")
     done = load(luabench, """assert(io.open("data/a.txt"):read("*a") == "one\\ntwo\\n" and io.open("inside.txt", "rb"):read(3) == "one")
       local list = {} for line in io.lines("data/../data/a.txt") do list[#list + 1] = line end assert(list[2] == "two")
-      local f, why = io.open("data/none.txt") assert(f == nil and why:find("No such file"))""")
+      local f, why = io.open("data/none.txt") assert(f == nil and why:find("No such file"))
+      f, why = io.open("none/none/none.txt") assert(f == nil and why:find("No such file"))""")
     assert done.returncode == 0, done.stderr
 
 

@@ -74,6 +74,11 @@ http {{
         return [line.split("|") for line in (self.folder / "access.log").read_text().splitlines()]
 
 
+@pytest.fixture(autouse=True)
+def leave_to_read_certificates(luabench, authority):
+    luabench.more.append(f"--allow-read={authority.path.parent}")
+
+
 @pytest.fixture
 def nginx(tmp_path, free_port, certificate):
     servers = []

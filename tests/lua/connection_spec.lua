@@ -41,10 +41,17 @@ end)
 describe("certificates", function()
   it("in a script are beside it, on the command line where they are", function()
     local folder = (os.tmpname():match("^(.*)/"))
-    local http = http_of('ca = "ca.pem", cert = "/abs/c.pem", key = "k/k.pem"')
+    local http = http_of('ca = "ca.pem", cert = "/abs/c.pem", key = "k/k.pem"', { "-A" })
     assert.same({ folder .. "/ca.pem", "/abs/c.pem", folder .. "/k/k.pem" }, { http.ca, http.cert, http.key })
     http = http_of('ca = "ca.pem", cert = "c.pem", key = "k.pem"', { "--cacert", "other.pem", "--cert", "mine.pem" })
     assert.same({ "other.pem", "mine.pem", nil }, { http.ca, http.cert, http.key })
+  end)
+  it("are read with leave, as other files are", function()
+    for _, key in ipairs { "ca", "cert", "key", "unix_socket" } do
+      has(refused(('%s = "/abs/x"'):format(key)), ('scenario "x": http: `%s`: "/abs/x": a script may read below its own folder alone; --allow-read=/abs gives leave'):format(key))
+    end
+    has(refused('ca = "/proc/self/mem"', { "--allow-read" }), 'http: `ca`: "/proc/self/mem": nothing below /proc, /sys and /dev can be read without -A')
+    assert.equal("/abs/x", http_of('ca = "/abs/x"', { "-A" }).ca)
   end)
   it("and insecure replace each other on the command line, and contradict each other in one place", function()
     assert.same({ true, nil }, { http_of('ca = "ca.pem"', { "-k" }).insecure, nil })
@@ -132,7 +139,7 @@ end)
 
 describe("where connections go", function()
   it("is said once", function()
-    for _, pair in ipairs { 'proxy = "a:1", connect_to = "a:1:b:2"', 'unix_socket = "/x", proxy = "a:1"', 'unix_socket = "/x", resolve = "a:1:127.0.0.1"' } do
+    for _, pair in ipairs { 'proxy = "a:1", connect_to = "a:1:b:2"', 'unix_socket = "x", proxy = "a:1"', 'unix_socket = "x", resolve = "a:1:127.0.0.1"' } do
       has(refused(pair), "both say where connections go: use one")
     end
     has(refused("", { "-4", "-6" }), "-4 and -6 leave no address")

@@ -53,7 +53,7 @@ return { { title = "Keys of a scenario", name = "scenario", class = "Scenario", 
   { "http{}.resume: boolean = true", "false: every TLS connection begins anew.", [[http = { resume = false }]] },
   { "http{}.connect_to: string|table", "Where to connect to instead: \"HOST1:PORT1:HOST2:PORT2\".", [[http = { connect_to = { "example.com:80:127.0.0.1:8080" } }]] },
   { "http{}.resolve: string|table", "Addresses of hosts: \"HOST:PORT:ADDRESS\".", [[http = { resolve = { "example.com:80:127.0.0.1" } }]] },
-  { "http{}.unix_socket: string", "The Unix socket to connect to.", [[http = { unix_socket = "/run/app.sock" }]] },
+  { "http{}.unix_socket: string", "The Unix socket to connect to.", [[http = { unix_socket = "app.sock" }]] },
   { "http{}.source_addresses: string|table", "Local addresses to come from, in turn.", [[http = { source_addresses = { "127.0.0.1" } }]] },
   { "http{}.proxy: string", "The HTTP proxy to send through.", [[http = { proxy = "http://127.0.0.1:3128" }]] },
 } } }
