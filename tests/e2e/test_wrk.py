@@ -333,8 +333,7 @@ def test_errors(luabench, recorder, where):
     assert words in done.stderr
     assert "internal error" not in done.stderr
     assert bool(server.take()) == sent
-    assert ("\nload  " in done.stdout) == (status != 2)  # the results are kept
-    assert ("\nrequests     started" in done.stdout) == sent
+    assert ("\nrequests     started " in done.stdout) == (status != 2)  # the results are kept
 
 
 def test_os_exit(luabench, recorder):
