@@ -16,12 +16,14 @@ enum {
     POOL_CONNECTS = 128,          /* most connects in flight */
     POOL_BUFFER = 128 * 1024,     /* bytes read at a time, for all connections */
     POOL_KEEP = 16 * 1024,        /* most bytes that each buffer of a recycled exchange keeps */
+    POOL_KEEP_LARGE = 64 << 20,   /* beside that, most bytes that those of large bodies keep together: fresh memory costs as much as filling it */
 };
 
 struct pool {
     struct loop *loop;
     struct link finished; /* exchanges to be reaped */
     struct link unused;   /* exchanges to be used again */
+    size_t large;         /* bytes in those buffers of their bodies that are larger than POOL_KEEP */
     struct link touched;  /* connections with something to write, by conn->task */
     struct link queue;    /* connections that wait for their turn to connect, by conn->task */
     struct link closed;   /* connections to be freed, by conn->link */

@@ -122,16 +122,25 @@ struct exchange *pool_exchange(struct pool *pool)
 {
     struct link *link = list_shift(&pool->unused);
     struct exchange *exchange = link ? container_of(link, struct exchange, link) : exchange_new();
+    if (exchange->body.capacity > POOL_KEEP)
+        pool->large -= exchange->body.capacity;
     exchange->deadline = NS_NEVER;
     exchange->max_body = SIZE_MAX;
     return exchange;
+}
+
+static void keep_body(struct pool *pool, struct buf *body)
+{
+    buf_clear(body, pool->large < POOL_KEEP_LARGE ? POOL_KEEP_LARGE - pool->large : POOL_KEEP);
+    if (body->capacity > POOL_KEEP)
+        pool->large += body->capacity;
 }
 
 void pool_recycle(struct pool *pool, struct exchange *exchange)
 {
     request_release(exchange->request);
     buf_clear(&exchange->head, POOL_KEEP);
-    buf_clear(&exchange->body, POOL_KEEP);
+    keep_body(pool, &exchange->body);
     memset(exchange, 0, EXCHANGE_ZEROED);
     exchange->text[0] = '\0';
     link_init(&exchange->link);
