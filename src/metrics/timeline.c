@@ -57,17 +57,20 @@ static void free_slot(struct slot *slot)
 
 /* The slots */
 
-void timeline_begin(struct timeline *timeline, int64_t start)
-{
-    *timeline = (struct timeline){ .begun = true, .start = start, .width = FIRST_WIDTH_MS * ns_per_ms };
-}
-
 void timeline_free(struct timeline *timeline)
 {
     for (size_t i = 0; i < timeline->count; i++)
         free_slot(&timeline->slots[i]);
     free(timeline->slots);
     *timeline = (struct timeline){ 0 };
+}
+
+void timeline_begin(struct timeline *timeline, int64_t start, int64_t length)
+{
+    timeline_free(timeline);
+    *timeline = (struct timeline){ .begun = true, .start = start, .width = FIRST_WIDTH_MS * ns_per_ms };
+    while (length / timeline->width >= TIMELINE_SLOTS)
+        timeline->width *= 2;
 }
 
 /* Twice as wide, and half as many. */
@@ -144,7 +147,7 @@ bool timeline_merge(struct timeline *into, const struct timeline *from)
     if (!from->begun)
         return true;
     if (!into->begun)
-        timeline_begin(into, from->start);
+        timeline_begin(into, from->start, 0);
     if (into->start != from->start)
         return false;
     while (into->width < from->width)

@@ -2,7 +2,7 @@
  * in it. From it come the intervals of quantiles (batches), the steady state (bins), and the backlog. Times are kept coarsely, to 1.6%: a slot tells batches apart, the
  * exact figures are those of the histograms.
  *
- * Slots are 10 ms wide at first. When TIMELINE_SLOTS are used up, pairs are merged: whatever a run's length, there are between half that many and all of them. Counts of
+ * Slots are 10 ms wide, or that times a power of two. When TIMELINE_SLOTS are used up, pairs are merged: whatever a run's length, there are between half that many and all of them. Counts of
  * several threads add, since all begin at the same instant. Not locked. A zeroed one records nothing until timeline_begin. */
 #ifndef LUABENCH_METRICS_TIMELINE_H
 #define LUABENCH_METRICS_TIMELINE_H
@@ -35,8 +35,8 @@ struct timeline {
     size_t last;
 };
 
-/* From now on what happens at `start` (ns) or later is recorded. */
-void timeline_begin(struct timeline *timeline, int64_t start);
+/* From now on what happens at `start` (ns) or later is recorded. Slots are as wide as `length` ns will need; 0: it is not known how long it takes. What was recorded is gone. */
+void timeline_begin(struct timeline *timeline, int64_t start, int64_t length);
 void timeline_free(struct timeline *timeline);
 /* An iteration was due, or has ended, at `at` (ns). */
 void timeline_due(struct timeline *timeline, int64_t at);

@@ -296,12 +296,18 @@ static void on_end(struct timer *timer)
         timers_set(&group->vm->loop->timers, &group->grace_timer, group_time(group, schedule_deadline(group->plan)));
 }
 
+/* How long (ns) figures will be taken; 0: not known. The same for all threads. */
+static int64_t window_length(const struct group *group)
+{
+    return group->plan->duration == NS_NEVER ? 0 : group->plan->duration;
+}
+
 void group_measure(struct group *group, int64_t at)
 {
     if (!schedule_is_warming(group->plan, group->start, at))
         return;
     group->metrics->aside_before = at;
-    timeline_begin(&group->metrics->timeline, at);
+    timeline_begin(&group->metrics->timeline, at, window_length(group));
     timers_set(&group->vm->loop->timers, &group->warm_timer, at);
 }
 
@@ -356,7 +362,7 @@ void group_start(struct group *group, int64_t start)
         group->metrics->aside_before = measured;
         timers_set(timers, &group->warm_timer, measured);
     }
-    timeline_begin(&group->metrics->timeline, measured);
+    timeline_begin(&group->metrics->timeline, measured, window_length(group));
     if (plan->duration != NS_NEVER) {
         group->metrics->window_end = group_time(group, schedule_end(plan));
         timers_set(timers, &group->end_timer, group->metrics->window_end);

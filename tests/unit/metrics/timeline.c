@@ -18,7 +18,7 @@ static void nothing_is_recorded_before_it_begins(void **state)
     timeline_due(&timeline, 5);
     timeline_response(&timeline, 5, 1);
     assert_int_equal(timeline.count, 0);
-    timeline_begin(&timeline, 1000);
+    timeline_begin(&timeline, 1000, 0);
     timeline_due(&timeline, 999);
     timeline_ended(&timeline, 999);
     timeline_response(&timeline, 999, 1);
@@ -30,8 +30,8 @@ static void nothing_is_recorded_before_it_begins(void **state)
 
 static void each_slot_counts_its_own(void **state)
 {
-    struct timeline timeline;
-    timeline_begin(&timeline, 50);
+    struct timeline timeline = { 0 };
+    timeline_begin(&timeline, 50, 0);
     for (int64_t i = 0; i < 30; i++) {
         timeline_due(&timeline, 50 + i * MS);
         timeline_response(&timeline, 50 + i * MS, (i + 1) * MS);
@@ -52,8 +52,8 @@ static void each_slot_counts_its_own(void **state)
 
 static void a_long_run_has_wider_slots(void **state)
 {
-    struct timeline timeline;
-    timeline_begin(&timeline, 0);
+    struct timeline timeline = { 0 };
+    timeline_begin(&timeline, 0, 0);
     uint64_t seconds = 100;
     for (uint64_t i = 0; i < seconds * 1000; i++) {
         timeline_due(&timeline, (int64_t)i * MS);
@@ -67,11 +67,23 @@ static void a_long_run_has_wider_slots(void **state)
     timeline_free(&timeline);
 }
 
+static void a_known_length_gives_the_width_at_once(void **state)
+{
+    struct timeline timeline = { 0 };
+    static const struct { int64_t length, width; } cases[] = { { 0, 10 }, { 5119, 10 }, { 5120, 20 }, { 60000, 160 }, { 100000, 320 } }; /* ms */
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        timeline_begin(&timeline, 3, cases[i].length * MS);
+        assert_int_equal(timeline.width, cases[i].width * MS);
+        timeline_due(&timeline, 3);
+    }
+    timeline_free(&timeline);
+}
+
 static void threads_add_whatever_their_widths(void **state)
 {
-    struct timeline a = { 0 }, b, all = { 0 };
-    timeline_begin(&b, 7);
-    timeline_begin(&a, 7);
+    struct timeline a = { 0 }, b = { 0 }, all = { 0 };
+    timeline_begin(&b, 7, 0);
+    timeline_begin(&a, 7, 0);
     for (int64_t i = 0; i < 600; i++)
         timeline_response(&a, 7 + i * 10 * MS, 5 * MS);
     timeline_response(&b, 7 + 5 * MS, 3 * MS);
@@ -81,8 +93,8 @@ static void threads_add_whatever_their_widths(void **state)
     assert_int_equal(all.width, 20 * MS);
     assert_int_equal(timeline_responses(&all, 0, 1), 3);
     assert_int_equal(timeline_responses(&all, 0, 512), 601);
-    struct timeline other;
-    timeline_begin(&other, 8);
+    struct timeline other = { 0 };
+    timeline_begin(&other, 8, 0);
     assert_false(timeline_merge(&all, &other));
     timeline_free(&a);
     timeline_free(&b);
@@ -93,9 +105,9 @@ static void threads_add_whatever_their_widths(void **state)
 /* Against sorted values: quantiles to the width of a counter, shares by interpolation. */
 static void quantiles_are_those_of_the_values(void **state)
 {
-    struct timeline timeline;
+    struct timeline timeline = { 0 };
     uint64_t seed = 1;
-    timeline_begin(&timeline, 0);
+    timeline_begin(&timeline, 0, 0);
     for (int i = 0; i < 100000; i++)
         timeline_response(&timeline, i, (int64_t)random_below(&seed, 10 * MS));
     for (double q = 0.05; q < 1; q += 0.05) {
@@ -107,8 +119,8 @@ static void quantiles_are_those_of_the_values(void **state)
 
 static void any_latency_has_a_counter(void **state)
 {
-    struct timeline timeline;
-    timeline_begin(&timeline, 0);
+    struct timeline timeline = { 0 };
+    timeline_begin(&timeline, 0, 0);
     static const int64_t latencies[] = { -5, 0, 1, 127, 128, 129, INT64_C(1) << 46, INT64_C(1) << 50, INT64_MAX };
     for (size_t i = 0; i < COUNT(latencies); i++)
         timeline_response(&timeline, 0, latencies[i]);
@@ -122,6 +134,7 @@ int main(void)
         cmocka_unit_test(nothing_is_recorded_before_it_begins),
         cmocka_unit_test(each_slot_counts_its_own),
         cmocka_unit_test(a_long_run_has_wider_slots),
+        cmocka_unit_test(a_known_length_gives_the_width_at_once),
         cmocka_unit_test(threads_add_whatever_their_widths),
         cmocka_unit_test(quantiles_are_those_of_the_values),
         cmocka_unit_test(any_latency_has_a_counter),
