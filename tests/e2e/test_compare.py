@@ -268,7 +268,7 @@ def test_an_error_of_the_script_is_told(luabench, target):
 
 def test_a_server_against_itself(luabench, folder):
     a, b = free_ports(2)
-    done = luabench.run("--allow-run", "--aa", "--rounds", "7", "-o", "result.json", script=script(target(a), target(b)))
+    done = luabench.run("--allow-run", "--aa", "--rounds", "7", "--lenient", "-o", "result.json", script=script(target(a), target(b)))
     assert done.returncode in (0, 4), done.stderr  # 4: this machine is not fit to compare
     comparison = luabench.saved_result()["compare"]["two servers"]
     assert comparison["twin"] == "one again"

@@ -59,7 +59,7 @@ def test_the_report_of_a_comparison(luabench, target):
       run = function() http.get("/hello") end,
     }}
     """
-    done = luabench.run("-o", "report.html", "-o", "result.json", script=script)
+    done = luabench.run("--lenient", "-o", "report.html", "-o", "result.json", script=script)
     assert done.returncode == 0, done.stdout + done.stderr
     views = look(luabench.folder / "report.html")
     assert_sound(views, 8)

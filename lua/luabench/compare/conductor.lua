@@ -82,6 +82,7 @@ local function measure(self, indexes, target, case, process, round)
   if process then process:forget() end
   indexes.take = function(results) return figures.take(results, load_keys.model(case.values), process) end
   local result = self:slot("run", indexes, round)
+  if result and result.slot and result.slot.distrust and not self.given.lenient then result = self:slot("run", indexes, round) end -- once more
   indexes.take = nil
   if result and result.server_ended then
     self:lose(target, "ended in mid-run: " .. select(2, process:running()), process)
@@ -100,6 +101,7 @@ function Run:turn(comparison, c, t, round, process)
     local slot = measure(self, indexes, target, case, process, round)
     if not slot then return end
     case.rounds[round][t] = slot
+    if slot.distrust and not self.given.lenient then case.rounds[round].dropped = slot.distrust end
     self:say(words.slot(comparison, round, target, case, slot))
   end
 end

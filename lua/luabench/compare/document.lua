@@ -113,9 +113,12 @@ local function total_of(run)
   for _, comparison in ipairs(run.comparisons) do
     for _, case in ipairs(comparison.cases) do
       for _, round in ipairs(case.rounds or {}) do
-        for _, slot in pairs(round) do
-          add_counts(total, slot)
-          latencies[#latencies + 1] = slot.latency
+        for t = 1, #comparison.targets do
+          local slot = round[t]
+          if slot then
+            add_counts(total, slot)
+            latencies[#latencies + 1] = slot.latency
+          end
         end
       end
     end

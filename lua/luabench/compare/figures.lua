@@ -1,5 +1,7 @@
 -- What a slot has measured, taken out of the results of its run (which end with it), and what the slots of a target come to together.
 local core = require "luabench.core"
+local health = require "luabench.health"
+local quality = require "luabench.quality"
 
 local figures = {}
 
@@ -72,6 +74,12 @@ local function checks_of(checks)
   return all
 end
 
+-- Why the figures of a run are not to be trusted: luabench could not keep up with itself; nil when they are.
+local function distrust(results, model)
+  local found = health.judge(quality.facts(results, { model }))
+  return not found.valid and (found.warnings[1] or "luabench was the bottleneck") or nil
+end
+
 --- Takes what is to be kept of a run: seconds, counts, histograms of its own. `model` is that of the case; `process` the server's, or nil.
 function figures.take(results, model, process)
   local scenario = results.scenarios[1]
@@ -83,7 +91,7 @@ function figures.take(results, model, process)
   local window = results.window or duration
   slot.rate = window > 0 and (total.in_window or total.succeeded) / window or 0
   slot.server = process and figures.server(process, duration)
-  slot.iterations = scenario.iterations
+  slot.iterations, slot.distrust = scenario.iterations, distrust(results, model)
   return slot
 end
 

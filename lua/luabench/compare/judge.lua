@@ -8,11 +8,11 @@ local judge = {}
 --- What is compared, by the model of the case; the first decides, the others are there to explore.
 judge.MEASURES = { closed = { "rate", "p50", "p99", "cpu", "memory" }, open = { "p99", "p50", "cpu", "memory" } }
 
--- The rounds in which both targets were measured.
+-- The rounds in which both targets were measured, and luabench kept up with itself: otherwise the round counts for none of them.
 local function common(rounds, pair)
   local base, other = {}, {}
   for _, round in ipairs(rounds) do
-    if round[pair[1]] and round[pair[2]] then base[#base + 1], other[#other + 1] = round[pair[1]], round[pair[2]] end
+    if round[pair[1]] and round[pair[2]] and not round.dropped then base[#base + 1], other[#other + 1] = round[pair[1]], round[pair[2]] end
   end
   return base, other
 end
@@ -27,12 +27,20 @@ local function names_of(targets, pair)
   return { base = targets[pair[1]].name, other = targets[pair[2]].name }
 end
 
+local function dropped_words(rounds)
+  local count, why = 0, nil
+  for _, round in ipairs(rounds) do
+    if round.dropped then count, why = count + 1, why or round.dropped end
+  end
+  return count > 0 and ("; %d dropped, since %s"):format(count, why) or ""
+end
+
 -- Why a pair cannot be judged, or nil.
-local function hindrance(base, least, targets, pair)
+local function hindrance(base, least, targets, pair, rounds)
   for _, index in ipairs(pair) do
     if targets[index].lost then return ("%s %s"):format(targets[index].name, targets[index].lost) end
   end
-  if #base < least then return ("%d whole round%s, and %d are needed"):format(#base, #base == 1 and "" or "s", least) end
+  if #base < least then return ("%d whole round%s, and %d are needed%s"):format(#base, #base == 1 and "" or "s", least, dropped_words(rounds)) end
 end
 
 local function ratio_of(base, other, key, comparisons)
@@ -62,7 +70,7 @@ local function comparable(rounds, targets, pairs_of, main, out)
   local left, least = {}, statistics.fewest_blocks(#pairs_of)
   for _, pair in ipairs(pairs_of) do
     local names, base, other = names_of(targets, pair), common(rounds, pair)
-    local why = hindrance(base, least, targets, pair)
+    local why = hindrance(base, least, targets, pair, rounds)
     local failures = not why and verdict.failures(names, statistics.failures(values_of(base, figures.failures), values_of(other, figures.failures), #pairs_of))
     if why then
       out[#out + 1] = verdict.invalid(main, names, why)
