@@ -10,7 +10,7 @@ local reference = require "luabench.reference"
 local response = {}
 
 local find, match, sub, gsub, lower, format = string.find, string.match, string.sub, string.gsub, string.lower, string.format
-local rawget, rawset, setmetatable, getmetatable, tonumber, tostring, type = rawget, rawset, setmetatable, getmetatable, tonumber, tostring, type
+local rawget, rawset, setmetatable, getmetatable, tonumber, tostring, type, ipairs = rawget, rawset, setmetatable, getmetatable, tonumber, tostring, type, ipairs
 local concat = table.concat
 local json_decode, json_null = core.json_decode, core.json_null
 
@@ -111,7 +111,18 @@ local function header_pairs(res)
 end
 
 function lazy.headers(res) return header_map(header_pairs(res)) end
-function lazy.time(res) return core.marks(rawget(res, "_marks"), rawget(res, "_more_marks")) end
+local TIMES = { "total", "blocked", "dns", "connect", "tls", "send", "wait", "receive" }
+local Times = { __metatable = false }
+
+function Times.__index(_, key)
+  for _, name in ipairs(TIMES) do
+    if key == name then return nil end
+  end
+  local found = nearest.name(tostring(key), TIMES)
+  errors.script("res.time has no field %s%s", errors.show(key), found and "; did you mean `" .. found .. "`?" or "; it has " .. concat(TIMES, ", "))
+end
+
+function lazy.time(res) return setmetatable(core.marks(rawget(res, "_marks"), rawget(res, "_more_marks")), Times) end
 function lazy.version(res) return core.version(rawget(res, "_marks"), rawget(res, "_more_marks")) end
 function lazy.url(res)
   local origin = origins[rawget(res, "_request")]

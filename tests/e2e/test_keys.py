@@ -91,6 +91,28 @@ REQUEST = {
     "version": ("'3'", "`version`: " + HTTP_VERSION),
 }
 
+COMPARISON = {
+    "targets": ("5", "`targets` must be a list of tables, not 5"),
+    "cases": ("5", "`cases` must be a list of tables, not 5"),
+    "rounds": ("0", "`rounds`: must be 1 or more, not 0"),
+    "baseline": ("'c'", '`baseline`: there is no target "c"'),
+    "pairs": ("'some'", '`pairs` can be "all", not "some"'),
+}
+
+TARGET = {
+    "name": ("5", "must be a text, not 5"),
+    "url": ("5", "must be a URL as a string, not 5"),
+    "command": ("'node x.js'", 'is a list of words, since no shell reads it: command = { "node", "x.js" }'),
+    "env": ("5", 'must be a table, not 5: env = { PORT = "3000" }'),
+    "cwd": ("5", "must be a text, not 5"),
+    "ready": ("5", 'must be a path, not 5: ready = "/"'),
+    "ready_timeout": ("'soon'", DURATION),
+    "stop_timeout": ("'soon'", DURATION),
+    "restart": ("1", BOOLEAN),
+    "pid": ("'x'", '"x" is not a count; write 50, 10k or 5M'),
+    "port": ("0", "must be 1 or more, not 0"),
+}
+
 CASES = [(kind, key, *case) for kind, cases in (("scenario", SCENARIO), ("http", HTTP)) for key, case in cases.items()]
 
 
@@ -111,6 +133,35 @@ def test_a_wrong_value_of_an_option_of_a_request(luabench, free_port, key, case)
     done = luabench.run("--target", f"http://127.0.0.1:{free_port()}", script=script)
     assert done.returncode == 3
     assert f'scenario "s": script.lua:2: {message}\n' in done.stderr, done.stderr
+
+
+def compare(luabench, target="", **keys):
+    """What a comparison is refused with, as luabench says it."""
+    keys = {"targets": f'{{ {{ name = "a", url = "http://127.0.0.1:1", {target} }}, {{ name = "b", url = "http://127.0.0.1:2" }} }}',
+            "cases": '{ { name = "one", users = 1, iterations = 1 } }', "rounds": "6", **keys}
+    text = ", ".join(f"{key} = {value}" for key, value in keys.items())
+    done = luabench.run("--dry-run", "--allow-run", script=f'\ncompare("x", {{ run = function() end, {text} }})')
+    assert done.returncode == 2
+    return done.stderr
+
+
+@pytest.mark.parametrize("key, case", COMPARISON.items(), ids=COMPARISON)
+def test_a_wrong_value_of_a_comparison(luabench, key, case):
+    value, message = case
+    assert compare(luabench, **{key: value}) == f'luabench: script.lua:2: compare "x": {message}\n'
+
+
+@pytest.mark.parametrize("key, case", TARGET.items(), ids=TARGET)
+def test_a_wrong_value_of_a_target(luabench, key, case):
+    value, message = case
+    assert compare(luabench, f"{key} = {value}") == f'luabench: script.lua:2: compare "x": targets, number 1: `{key}`: {message}\n'
+
+
+def test_no_key_of_a_comparison_is_missing_here():
+    program = ('package.path = "lua/?.lua;" .. package.path for _, section in ipairs(require("luabench.manual").sections()) do '
+               'if section.class == "Comparison" or section.class == "Target" then for _, entry in ipairs(section.entries) do print(entry.name) end end end')
+    names = subprocess.run([shutil.which("luajit"), "-e", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert set(names) == {f"compare.{key}" for key in COMPARISON} | {f"target.{key}" for key in TARGET}
 
 
 def test_no_key_is_missing_here():
