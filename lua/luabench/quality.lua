@@ -109,14 +109,15 @@ end
 function quality.add(out, scenario, model)
   local named, hist = scenario.total, headline_hist(scenario.total, model)
   local accepted = accepted_of(hist, scenario.latency_refused)
-  out.window = or_null(scenario.window or scenario.duration)
+  local window = scenario.window or scenario.duration
+  out.window = or_null(window)
   add_to_headline(out, scenario, hist, model)
   out.bias = health.bias(hist, scenario.latency_net)
   out.accepted = accepted ~= hist and summary.of(accepted, true) or null
   out.with_failures = quality.with_failures(accepted, failures_of(named, scenario.iterations), scenario.unfinished and scenario.unfinished:count() or named.interrupted)
   out.unfinished = summary.of(scenario.unfinished, true)
-  out.steady = scenario.timeline and steady_of(scenario.timeline, scenario.window) or null
-  out.flow = model == "open" and scenario.timeline and quality.overload(scenario.timeline, scenario.window) or null
+  out.steady = scenario.timeline and steady_of(scenario.timeline, window) or null
+  out.flow = model == "open" and scenario.timeline and quality.overload(scenario.timeline, window) or null
 end
 
 local function merged(scenarios, pick)

@@ -356,6 +356,35 @@ describe("remarks", function()
     has_not(remark(function(r) r.generator.cpu = 0.9 end), "remarks")
   end)
 
+  -- A timeline of 10 s in 100 slots: `due` and `ended` iterations in each, and responses whose median is level(slot).
+  local function timeline(due, ended, level)
+    return { size = function() return 100, 0.1 end, flow = function() return due, ended end, responses = function(_, a, b) return (b - a + 1) * due end,
+      quantile = function(_, a) return level(a) end, upto = function(_, a, b) return (b - a + 1) * due * 0.5 end }
+  end
+  local function opened(slots, slips)
+    return remark(function(r, plan)
+      local open_plan, open_results = samples.open()
+      plan.scenarios, r.scenarios = open_plan.scenarios, open_results.scenarios
+      r.scenarios[1].timeline, r.scenarios[1].schedule_slip = slots, stub.steps(4000, slips or 1e-8)
+    end)
+  end
+
+  it("say that the server was overloaded, or luabench late", function()
+    local function level() return 0.01 end
+    has(opened(timeline(100, 50, level)), "! overloaded: of 10,000 iterations due only 5,000 had ended when the last was due, and 5,000 were in flight; the latency depends on")
+    has(opened(timeline(100, 50, level), 0.001), "! luabench could not keep its schedule: of 10,000 iterations due only 5,000 had ended")
+    has_not(opened(timeline(100, 99, level)), "overloaded")
+    has_not(opened(timeline(100, 100, level)), "overloaded")
+  end)
+
+  it("say that the run was not steady", function()
+    has(opened(timeline(100, 100, function(i) return i > 50 and 0.02 or 0.01 end)), "! the server became slower: the median was 10.0 ms at first and 20.0 ms at the end")
+    has(opened(timeline(100, 100, function(i) return i > 80 and 0.02 or 0.01 end)), "the latency changed in the last part of the run, the median from 10.0 ms at first to 20.0 ms")
+    has(opened(timeline(100, 100, function(i) return i > 15 and 0.01 or 0.03 end)), "! the server was still warming up: the median was 30.0 ms at first and 10.0 ms at the end")
+    has(opened(timeline(100, 100, function(i) return 0.01 * (1 + i / 50) end)), "the latency drifted all along, the median from ")
+    has_not(opened(timeline(100, 100, function(i) return 0.01 + (i % 3) * 0.0002 end)), "the median")
+  end)
+
   it("say that all answers were redirects", function()
     local text = remark(function(r) r.scenarios[1].names[1].statuses = { [301] = 3990, [308] = 10 } end)
     has(text, "! all 4,000 answers of GET / were redirects that were not followed: redirects = 10 follows them")
