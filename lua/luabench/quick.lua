@@ -83,6 +83,7 @@ end
 
 -- Header lines as a table for http.request, whose values may be compiled texts.
 local function header_table(lines, scope, where)
+  if #lines == 0 then return nil end
   local map, result = {}, {}
   for _, line in ipairs(lines) do
     local ok, why = headers.add_option(map, line)
@@ -151,15 +152,26 @@ local function scope_of(given)
   return scope
 end
 
--- The iteration that sends what `each` says; `common` has what holds for all: headers that change, and the body with its compiler.
+local function joined(first, second)
+  if #first == 0 then return second end
+  local list = { unpack(first) }
+  for _, line in ipairs(second) do list[#list + 1] = line end
+  return list
+end
+
+-- False when there is no placeholder in what `each` says, which need not be looked at closely then: there may be 100,000 of them.
+local function may_change(each)
+  return each.url:find("{", 1, true) or each.headers[1] or (each.body and each.body:find("{", 1, true))
+end
+
+-- The iteration that sends what `each` says; `common` has what holds for all: headers that change, the body with its compiler, whether there are placeholders in these, and
+-- a scope for when there are none.
 local function iteration(each, given, common)
-  local scope = scope_of(given)
+  local scope = (common.changes or may_change(each)) and scope_of(given) or common.scope
   local where = each.where or "the URL"
   local address = template.compile(each.url, scope, where)
   check_url(each, address)
-  local lines = { unpack(common.lines) }
-  for _, line in ipairs(each.headers) do lines[#lines + 1] = line end
-  local own = header_table(lines, scope, #each.headers > 0 and where or "-H")
+  local own = header_table(joined(common.lines, each.headers), scope, #each.headers > 0 and where or "-H")
   local body = each.body and template.compile(each.body, scope, where) or common.body(scope)
   local method = each.method or given.method or (body and "POST" or "GET")
   local name = method .. " " .. url.path(each.url)
@@ -183,7 +195,10 @@ local function common_of(given)
   local body, kind = body_of(given)
   if kind then fixed[#fixed + 1] = "Content-Type: " .. kind end
   given.headers = fixed
-  return { lines = moved, body = body }
+  local scope = scope_of(given)
+  local made = body(scope)
+  if type(made) == "string" then body = function() return made end end
+  return { lines = moved, body = body, changes = moved[1] ~= nil or scope.count > 0, scope = scope_of(given) }
 end
 
 -- One of several requests after another, over all users, or at random.
