@@ -37,6 +37,7 @@ http {{
   server {{
     listen 127.0.0.1:{port} backlog=8192;
     location = /hello {{ return 200 "Hello, World!"; }}
+    location = /cookie {{ add_header Set-Cookie "session=$request_id; Path=/; HttpOnly"; return 200 "Hello, World!"; }}
     location = /status {{ stub_status; }}
   }}
   {more}
@@ -80,6 +81,7 @@ class Nginx:
         nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
         self.process = subprocess.Popen(pinned(core, [nginx, "-e", self.folder / "error.log", "-p", self.folder, "-c", config]))
         self.url = f"http://127.0.0.1:{self.port}"
+        self.asked = self.answered = 0  # see has_answered
 
     def __enter__(self):
         while True:
@@ -93,9 +95,21 @@ class Nginx:
         self.process.wait()
         shutil.rmtree(self.folder)
 
-    def idle_connections(self):
+    def status(self):
         with urllib.request.urlopen(self.url + "/status") as response:
-            return int(re.search(r"Waiting: (\d+)", response.read().decode())[1])
+            return response.read().decode()
+
+    def idle_connections(self):
+        return int(re.search(r"Waiting: (\d+)", self.status())[1])
+
+    def has_answered(self, requests):
+        """True when so many requests have come since this was true last, not counting those to /status."""
+        self.asked += 1
+        answered = int(re.search(r"requests\n(?: \d+){2} (\d+)", self.status())[1]) - self.asked
+        if answered < self.answered + requests:
+            return False
+        self.answered = answered
+        return True
 
 
 def free_port():
@@ -108,7 +122,7 @@ def free_port():
 
 
 class Usage:
-    """What a finished process used: seconds of wall and CPU time, and what it printed."""
+    """What a finished process used: seconds of wall, CPU and user time, and what it printed."""
 
     def __init__(self, command, environment=None):
         with tempfile.TemporaryFile("w+") as output:
@@ -119,6 +133,7 @@ class Usage:
             process.returncode = self.status = os.waitstatus_to_exitcode(status)
             output.seek(0)
             self.output = output.read()
+        self.user = used.ru_utime
         self.cpu = used.ru_utime + used.ru_stime
         if self.status != 0:
             sys.exit(f"exit status {self.status} of {' '.join(map(str, command))}\n{self.output}")
