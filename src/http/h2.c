@@ -410,6 +410,7 @@ static void h2_free(struct codec *codec)
 {
     struct h2 *h2 = h2_of(codec);
     nghttp2_session_del(h2->session);
+    h2_memory_free(&h2->memory);
     h2_out_free(&h2->out);
     h2_asks_free(&h2->asks);
     h2_heads_free(&h2->heads);
@@ -443,7 +444,8 @@ static void open_session(struct h2 *h2)
 #if NGHTTP2_VERSION_NUM >= 0x014300
     nghttp2_option_set_glitch_rate_limit(option, UINT64_MAX, UINT64_MAX); /* what catch_up() does looks suspicious from outside */
 #endif
-    nghttp2_session_client_new2(&h2->session, callbacks, h2, option);
+    nghttp2_mem memory = { &h2->memory, h2_memory_take, h2_memory_give, h2_memory_take_zeroed, h2_memory_resize };
+    nghttp2_session_client_new3(&h2->session, callbacks, h2, option, &memory);
     nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);
     nghttp2_submit_settings(h2->session, NGHTTP2_FLAG_NONE, settings, sizeof settings / sizeof *settings);

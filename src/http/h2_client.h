@@ -5,6 +5,7 @@
 #include "http/codec.h"
 #include "http/h2_asks.h"
 #include "http/h2_heads.h"
+#include "http/h2_memory.h"
 #include "http/h2_out.h"
 
 struct nghttp2_session;
@@ -12,6 +13,7 @@ struct nghttp2_session_callbacks;
 
 struct h2 {
     struct codec codec;
+    struct h2_memory memory;         /* the session's */
     struct nghttp2_session *session; /* its user data is the h2, that of a stream its exchange or NULL when that has left */
     struct h2_out out;
     struct link waiting;      /* exchanges that have no stream yet, the oldest first */
