@@ -13,6 +13,7 @@ from truths import QUANTILES
 TOLERANCE = {"p50": (0.1, 0.01), "p90": (0.1, 0.01), "p95": (0.1, 0.01), "mean": (0.1, 0.01), "p99": (0.2, 0.02), "p999": (0.5, 0.03)}
 RATE = 0.01
 PACING = 0.3  # milliseconds, p99 at the server
+ACCEPTING = 10  # milliseconds from the end of a stall to the first answer, when many connections wait to be accepted
 BLUR = 0.1    # of a gap between arrivals, as the server sees it: two wake-ups. What one wake-up of the tool sends together comes with no gap at all
 
 
@@ -51,14 +52,15 @@ def truth_of(case, journal, seconds, later, services=()):
 
 
 def drain(case, journal):
-    """What waits for the server when a stall ends is answered one after another: how long that took at most, until the server had nothing to do for half a gap of arrivals. No
-    tool's doing, and not in the replay."""
+    """What waits for the server when a stall ends is accepted (ACCEPTING) and answered one after another: how long that took at most, until the server had nothing to do for half
+    a gap of arrivals. No tool's doing, and not in the replay."""
     if case.replay != "stalls":
         return 0.0
     longest, times = case.drain, sorted(record.written for record in journal.records if record.written is not None)
     for _, end in journal.stalls:
-        last = end
-        for time in times[bisect.bisect_left(times, end):]:
+        later = times[bisect.bisect_left(times, end):]
+        last = later[0] if later and later[0] - end < ACCEPTING else end
+        for time in later:
             if time - last > 500 / case.rate:
                 break
             last = time
