@@ -1,5 +1,5 @@
 /* The floor of the open model: what a paced HTTP/1.1 client cannot do without. An absolute timerfd for each arrival, one epoll_wait for timer and answers, one send and one
- * recv a request; every answer is taken to be as long as the first one, nothing is parsed. An arrival takes an idle connection, and there are always enough of them.
+ * recv a request; every answer is taken to be as long as the first one, nothing is parsed. An arrival takes an idle connection, or waits for one.
  *
  *     paced_floor PORT PATH CONNECTIONS RATE REQUESTS */
 #define _GNU_SOURCE
@@ -25,6 +25,7 @@ struct connection {
 static char request[1024], answer[1 << 16];
 static size_t request_length, answer_length;
 static struct connection *idle;
+static long unsent;
 
 static void die(const char *what)
 {
@@ -49,12 +50,13 @@ static int connect_to(int port)
     return fd;
 }
 
+/* Without an idle connection it is sent when one has heard its answer. */
 static void ask(void)
 {
     struct connection *connection = idle;
     if (!connection) {
-        fprintf(stderr, "all connections are in use: give more of them\n");
-        exit(1);
+        unsent++;
+        return;
     }
     idle = connection->next;
     connection->missing = answer_length;
@@ -73,6 +75,10 @@ static long hear(struct connection *connection)
         return 0;
     connection->next = idle;
     idle = connection;
+    if (unsent) {
+        unsent--;
+        ask();
+    }
     return 1;
 }
 
