@@ -118,9 +118,11 @@ def machine(runs):
     floors = [run for run in runs if "r" in run]
     if not floors:
         return []
+    priority = "; server and tools had real-time priority before them" if any(run.get("realtime") for run in floors) else ""
     return [f"{model}, {os.cpu_count()} cores, Linux {platform.release()}, clock {clock}, somaxconn {backlog}; runs of {min(run['seconds'] for run in runs)} s; floor: round trip "
             f"{median(run['r'] for run in floors) * 1000:.0f} µs, p99 {median(run['floor99'] for run in floors) * 1000:.0f} µs, p99.9 "
-            f"{median(run['floor999'] for run in floors) * 1000:.0f} µs (medians over {len(floors)} runs, {sum(run['noise'] > 0 for run in floors)} of them disturbed).\n"]
+            f"{median(run['floor999'] for run in floors) * 1000:.0f} µs (medians over {len(floors)} runs, {sum(run['noise'] > 0 for run in floors)} of them disturbed). Other programs "
+            f"used {median(run['foreign'] for run in floors):.0%} of a core meanwhile (median){priority}.\n"]
 
 
 def all_tables(runs, versions):
