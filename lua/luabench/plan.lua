@@ -160,7 +160,8 @@ local function threshold_list(scenarios, texts)
 end
 
 -- What the result file says of the options: those of the command line that were given, and the parameters with their values.
-local REPORTED = { "users", "duration", "iterations", "rate", "arrivals", "ramp_up", "warm_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
+local REPORTED = { "urls", "order", "literal",
+                   "users", "duration", "iterations", "rate", "arrivals", "ramp_up", "warm_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
                    "requests_per_connection", "redirects", "streams", "lenient_http", "method", "http_version", "insecure", "ca", "cert", "key", "sni", "connect_to", "resolve",
                    "unix_socket", "source_addresses", "proxy", "ipv4", "ipv6" }
 
