@@ -1,13 +1,13 @@
 -- Node, Deno and Bun: hello world, 5 million requests at 50, 100 and 300 connections, spread over the rounds.
 --
---   luabench hello-node-deno-bun --allow-run -o report.json        (about an hour; -p quick=true: about one and a half minutes)
+--   luabench hello-node-deno-bun --allow-run -o report.json        (about an hour; -p quick=true: about three minutes)
 local p = params {
   quick   = { false, "the same in about a minute, with wide intervals" },
   servers = { "../examples/servers", "the folder of the example servers, after npm ci in it" },
 }
 
 local rounds = p.quick and 7 or 10
-local requests = p.quick and 10000 or 5000000 / rounds -- of a slot
+local requests = p.quick and 20000 or 5000000 / rounds -- of a slot
 
 compare "hello world" {
   targets = {

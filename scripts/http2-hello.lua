@@ -1,14 +1,14 @@
 -- Node against Deno: hello world over HTTP/2 and TLS, 10, 25 and 50 connections, 10,000 requests in each slot.
 --
---   luabench http2-hello --allow-run -o report.json        (about 3 minutes; -p quick=true: about one)
+--   luabench http2-hello --allow-run -o report.json        (about 4 minutes; -p quick=true: about two)
 --
 -- The certificate is made by examples/servers/make-certificate.
 local p = params {
-  quick   = { false, "the same in about a minute, with wide intervals" },
+  quick   = { false, "the same in a minute or two, with wide intervals" },
   servers = { "../examples/servers", "the folder of the example servers, after npm ci in it" },
 }
 
-local requests = p.quick and 2000 or 10000
+local requests = 10000
 
 compare "hello world over HTTP/2" {
   targets = {
