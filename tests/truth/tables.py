@@ -9,6 +9,7 @@ from statistics import median
 from cases import CASES
 
 COLUMNS = ["p50", "p90", "p95", "p99", "p999", "mean"]
+SAID = ["drift", "overload", "flag"]  # cells of what a tool says in words
 MARK = "<!-- tables of tests/truth/truthbench -->"
 BUSY = 0.7  # of a core: a tool above it is measured at its limit
 
@@ -27,6 +28,8 @@ def is_small(one):
 def error_size(one):
     """'+3.1%' of a cell's error; far off it is a factor, below a millisecond the difference."""
     error = one.get("error")
+    if one["name"] in SAID:
+        return "says so" if one["ok"] else "says nothing"
     if error is None:
         return number(one["reported"]) if one["reported"] is not None else "-"
     if is_small(one):
@@ -87,7 +90,7 @@ def cases_table(groups, versions):
         names = COLUMNS + list(case.cells) if case.latencies else list(case.cells)
         lines += ["| tool | " + " | ".join(names) + " | |", "| --- |" + " ---: |" * len(names) + " --- |"]
         truth = {one["name"]: one["truth"] for one in mine[0][1][0]["cells"]}
-        lines.append("| *truth* | " + " | ".join(f"*{number(truth.get(name))}*" for name in names) + " | |")
+        lines.append("| *truth* | " + " | ".join(f"*{number(truth.get(name))}*" if number(truth.get(name)) else "" for name in names) + " | |")
         for tool, runs in mine:
             if any("failed" in run for run in runs):
                 lines.append(f"| {tool} | " + " | ".join("-" for _ in names) + " | no report |")
