@@ -6,7 +6,7 @@ local reference = require "luabench.reference"
 
 local cookies = {}
 
-local find, match, sub, lower, gmatch = string.find, string.match, string.sub, string.lower, string.gmatch
+local find, match, sub, lower, gmatch, byte = string.find, string.match, string.sub, string.lower, string.gmatch, string.byte
 local insert, remove, concat = table.insert, table.remove, table.concat
 local tonumber = tonumber
 
@@ -95,20 +95,38 @@ attributes["path"] = function(cookie, value)
 end
 attributes["secure"] = function(cookie) cookie.secure = true end
 
---- A line of Set-Cookie taken apart: { name, value, domain, path, secure, expires (seconds since 1970), max_age (seconds) }, nil where it says nothing; or nil.
-function cookies.parse(line)
-  local pair, rest = match(line, "^([^;]*)(.*)$")
-  local name, value = match(pair, "^([^=]*)=(.*)$")
-  if not name then return nil end
-  name, value = trim(name), trim(value)
-  if name == "" or find(line, "[%z\r\n]") then return nil end
-  local cookie = { name = name, value = value }
-  for attribute in gmatch(rest, ";([^;]*)") do
+-- What stands behind name and value, by its text: servers send the same attributes again and again.
+local MOST_ATTRIBUTES = 200
+local known, known_count = {}, 0
+
+local function read_attributes(text)
+  local said = {}
+  for attribute in gmatch(text, ";([^;]*)") do
     local key, of = match(attribute, "^([^=]*)=?(.*)$")
     local read = attributes[lower(trim(key))]
-    if read then read(cookie, trim(of)) end
+    if read then read(said, trim(of)) end
   end
-  return cookie
+  if known_count >= MOST_ATTRIBUTES then known, known_count = {}, 0 end
+  known[text], known_count = said, known_count + 1
+  return said
+end
+
+-- Name, value and attributes of a line; nothing of one that is no cookie.
+local function split(line)
+  if find(line, "[%z\r\n]") then return nil end
+  local name, value, rest = match(line, "^([%w_-]+)=([^%c%s;]*)(.*)$") -- most of them, at once
+  if name and (rest == "" or byte(rest) == 59) then return name, value, rest end
+  local pair
+  pair, rest = match(line, "^([^;]*)(.*)$")
+  name, value = match(pair, "^([^=]*)=(.*)$")
+  if not name or trim(name) == "" then return nil end
+  return trim(name), trim(value), rest
+end
+
+--- A line of Set-Cookie taken apart: { name, value, said = { domain, path, secure, expires (seconds since 1970), max_age (seconds) } }, nil where it says nothing; or nil.
+function cookies.parse(line)
+  local name, value, rest = split(line)
+  return name and { name = name, value = value, said = known[rest] or read_attributes(rest) }
 end
 
 -- Matching ----------------------------------------------------------------------------------------------------------------
@@ -215,7 +233,8 @@ end
 
 -- When it expires, in core.now()'s seconds, or NEVER, and whether that has been: RFC 6265 5.3, step 3.
 local function expiry(cookie)
-  local left = cookie.max_age or (cookie.expires and cookie.expires - os.time())
+  local said = cookie.said
+  local left = said.max_age or (said.expires and said.expires - os.time())
   if not left then return NEVER, false end
   return core.now() + left, left <= 0
 end
@@ -223,17 +242,32 @@ end
 -- Domain and whether it is the host alone: RFC 6265 5.3, steps 5 and 6. nil: the host may not set it. Without a list of public suffixes, a name without a dot counts
 -- as one.
 local function domain_of(cookie, host)
-  local domain = cookie.domain
+  local domain = cookie.said.domain
   if not domain or domain == host then return host, domain == nil or is_address(host) or not find(host, ".", 1, true) end
   if not find(domain, ".", 1, true) or not cookies.domain_matches(host, domain) then return nil end
   return domain, false
 end
 
+local MOST_NAMES = 50
+
+-- The kinds of cookies with such attributes that came from `place`, by name: nearly always it is the place of the one before.
+local function kinds_at(said, place)
+  if said.place ~= place or said.count >= MOST_NAMES then said.place, said.kinds, said.count = place, {}, 0 end
+  return said.kinds
+end
+
 -- The kind of a parsed cookie that came from `place`; nil: it is too long, or the place may not set it.
 local function kind_from(cookie, place)
   if #cookie.name + #cookie.value > LONGEST then return nil end
+  local said = cookie.said
+  local at_place = kinds_at(said, place)
+  local kind = at_place[cookie.name]
+  if kind then return kind end
   local domain, host_only = domain_of(cookie, place.host)
-  return domain and kind_of(cookie.name, domain, cookie.path or cookies.default_path(place.path), host_only, cookie.secure or false)
+  if not domain then return nil end
+  kind = kind_of(cookie.name, domain, said.path or cookies.default_path(place.path), host_only, said.secure or false)
+  at_place[cookie.name], said.count = kind, said.count + 1
+  return kind
 end
 
 --- Puts a parsed cookie, which came from `place`, into the jar. False: it is too long, or the place may not set it. The cookie remembers what it was for that place.

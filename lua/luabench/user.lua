@@ -86,8 +86,8 @@ function methods.set(object, name, value, opts, extra)
   if not site.of[core.scenario()].keeps_cookies then errors.script("user.cookies:set: the scenario has http = { cookies = false }") end
   local place = place_of(opts.url, "user.cookies:set")
   local jar = jar_of(object)
-  if not cookies.put(jar, { name = name, value = value, domain = opts.domain and opts.domain:lower():gsub("^%.", "") or nil, path = opts.path or "/",
-                            secure = opts.secure or nil, max_age = max_age_of(opts) }, place) then
+  local said = { domain = opts.domain and opts.domain:lower():gsub("^%.", "") or nil, path = opts.path or "/", secure = opts.secure or nil, max_age = max_age_of(opts) }
+  if not cookies.put(jar, { name = name, value = value, said = said }, place) then
     errors.script("user.cookies:set: %s cannot set a cookie for the domain %s", place.host, show(opts.domain))
   end
   core.state(object.user, true).cookies = jar

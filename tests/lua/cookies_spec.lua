@@ -52,10 +52,21 @@ describe("the examples of RFC 6265 3.1", function()
   end)
 end)
 
+describe("cookies with the same attributes", function()
+  it("belong to the place that each came from, and keep their own names", function()
+    local jar = jar_of("http://a.example/x/y", "s=1; HttpOnly", "t=2; HttpOnly")
+    for _, cookie in ipairs { "s=3; HttpOnly", "u=4; HttpOnly" } do put(jar, "http://b.example/z/", cookie) end
+    put(jar, "http://a.example/x/y", "s=5; HttpOnly")
+    assert.equal("s=5; t=2", sent(jar, "http://a.example/x/other"))
+    assert.equal("s=3; u=4", sent(jar, "http://b.example/z/other"))
+    assert.is_nil(sent(jar, "http://a.example/"))
+  end)
+end)
+
 describe("Set-Cookie (5.2)", function()
   local function parsed(line)
     local cookie = cookies.parse(line)
-    return cookie and { cookie.name, cookie.value, cookie.domain or false, cookie.path or false, cookie.secure or false, cookie.max_age or false }
+    return cookie and { cookie.name, cookie.value, cookie.said.domain or false, cookie.said.path or false, cookie.said.secure or false, cookie.said.max_age or false }
   end
   it("is a name and a value, blanks trimmed", function()
     assert.same({ "a", "b", false, false, false, false }, parsed "a=b")
