@@ -16,7 +16,7 @@ results.BUSY = 0.9
 
 local MACHINE = { "cores", "cpu", "memory", "kernel", "hostname" }
 local ITERATIONS = { "scheduled", "completed", "failed", "interrupted", "dropped", "expired" }
-local CONNECTIONS = { "opened", "reused", "closed_by_peer", "max_open" }
+local CONNECTIONS = { "opened", "reused", "closed_by_peer", "unasked", "max_open" }
 local REQUESTS = { "started", "succeeded", "failed", "timed_out", "interrupted", "retried", "redirected" }
 local LOAD = { "users", "duration", "iterations", "iterations_per_user", "ramp_up", "rate", "arrivals", "min_users", "max_users", "overflow", "start_after", "warm_up" }
 local HISTOGRAMS = { "latency", "service", "wait", "blocked", "connect", "tls" }

@@ -28,6 +28,7 @@ struct codec {
     bool paused;           /* the limit is 0 for the time being */
     bool lenient;          /* --lenient-http: heads with bare LF are taken */
     bool peer_ends;        /* the limit is 0 because the peer said so */
+    bool unasked;          /* the peer has sent bytes that answer no request; the connection carries no further ones */
     bool streams;          /* HTTP/2: many exchanges at a time, and the peer may send when there is none */
     bool due;              /* output() has something although nothing was submitted; set by any call, cleared by output() */
     const char *wrong;     /* output() has found that it cannot go on, and the connection is of no further use: why; or NULL */

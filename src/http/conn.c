@@ -223,13 +223,14 @@ static void read_some(struct conn *conn)
             lose_to_peer(conn, conn->transport.error);
             return;
         }
-        if (count == 0 || (!codec->active && !codec->streams)) { /* what comes unasked is never an answer of HTTP/1 */
-            lose_to_peer(conn, count ? ERR_NONE : conn->transport.error);
+        if (count == 0) {
+            lose_to_peer(conn, conn->transport.error);
             return;
         }
         const char *text = NULL;
         enum err error = codec->ops->input(codec, conn->pool->buffer, (size_t)count, clock_ns(), &text);
-        if (error) {
+        conn->endpoint->client->counts->unasked += codec->unasked;
+        if (error || codec->unasked) {
             lose(conn, error, text);
             return;
         }

@@ -33,6 +33,7 @@ struct agreed_counts {
 /* A struct that the caller owns, zeroed at first; several clients may point at it. */
 struct pool_counts {
     uint64_t opened, reused, closed_by_peer, open, max_open;
+    uint64_t unasked; /* on which bytes came that answer no request */
     struct address_counts *addresses; /* in order of first use */
     struct agreed_counts *agreed;     /* likewise */
 };

@@ -314,6 +314,7 @@ static enum err start(struct h1 *h1, struct exchange *exchange, char first, int6
         return ERR_PROTOCOL;
     }
     if (exchange->written == 0 || first == '\r' || first == '\n') {
+        h1->codec.unasked = exchange->written == 0;
         *text = exchange->written ? "a blank line where a response should begin" : "a response came before the request was sent";
         return ERR_PROTOCOL;
     }
@@ -451,9 +452,9 @@ static enum err h1_input(struct codec *codec, const char *data, size_t length, i
         data += taken;
         length -= taken;
     }
-    if (length && !h1->over) { /* more than the response: not to be taken for the next one */
+    if (length && !codec->active) { /* more than the response: not to be taken for the next one */
         codec->limit = 0;
-        codec->peer_ends = true;
+        codec->unasked = true;
     }
     return codec->active && h1->over ? ERR_CLOSED : ERR_NONE;
 }

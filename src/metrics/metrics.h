@@ -74,6 +74,7 @@ struct connection_counts {
     uint64_t opened;         /* connections that were established */
     uint64_t reused;         /* requests sent on a connection that had carried one before */
     uint64_t closed_by_peer; /* closed or reset by the peer, for whatever reason */
+    uint64_t unasked;        /* given up because of bytes that answer no request */
     uint64_t open;           /* now */
     uint64_t max_open;       /* most at once; merged by adding, so an upper bound over workers */
 };

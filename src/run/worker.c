@@ -97,7 +97,8 @@ static void publish(struct worker *worker)
     for (size_t i = 0; i < worker->metrics.scenario_count; i++) {
         const struct pool_counts *counts = &worker->vm->scenarios[i].connections;
         worker->metrics.scenarios[i].connections = (struct connection_counts){
-            .opened = counts->opened, .reused = counts->reused, .closed_by_peer = counts->closed_by_peer, .open = counts->open, .max_open = counts->max_open,
+            .opened = counts->opened, .reused = counts->reused, .closed_by_peer = counts->closed_by_peer, .unasked = counts->unasked,
+            .open = counts->open, .max_open = counts->max_open,
         };
     }
     pthread_mutex_lock(&worker->lock);

@@ -107,6 +107,7 @@ static void push_connections(lua_State *L, const struct connection_counts *count
     table_set_count(L, "opened", counts->opened);
     table_set_count(L, "reused", counts->reused);
     table_set_count(L, "closed_by_peer", counts->closed_by_peer);
+    table_set_count(L, "unasked", counts->unasked);
     table_set_count(L, "max_open", counts->max_open);
 }
 

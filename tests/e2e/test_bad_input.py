@@ -200,6 +200,17 @@ def test_broken_answer(luabench, raw_server, answer, error):
     assert_all_failed(luabench, done, error)
 
 
+def test_bytes_that_answer_no_request_are_told(luabench, raw_server):
+    server = raw_server(OK + b"EXTRA")
+    done = luabench.run(server.url, "-c", "2", "-n", "20", "-o", "result.json")
+    scenario = scenario_of(luabench.saved_result())
+    connections = scenario["connections"]
+    assert done.returncode == 0, done.stderr
+    assert (scenario["requests"]["succeeded"], scenario["status"]) == (20, {"200": 20})
+    assert (connections["opened"], connections["unasked"], connections["closed_by_peer"], connections["reused"]) == (20, 20, 0, 0)
+    assert "20 connections were given up: the server sent bytes that answer" in done.stdout
+
+
 def test_body_ended_by_the_end_of_the_connection_is_whole(luabench, raw_server):
     server = raw_server(b"HTTP/1.0 200 OK\r\n\r\nhello", close=True)
     script = """

@@ -392,6 +392,12 @@ describe("remarks", function()
     has_not(remark(function(r) r.scenarios[1].names[1].statuses = { [304] = 4000 } end), "redirects")
   end)
 
+  it("say that the server sent more than it was asked for", function()
+    has(remark(function(r) r.scenarios[1].connections.unasked = 1200 end), "! 1,200 connections were given up: the server sent bytes that answer no request")
+    has(remark(function(r) r.scenarios[1].connections.unasked = 1 end), "! 1 connection was given up")
+    has_not(remark(function(r) r.scenarios[1].connections.unasked = 0 end), "given up")
+  end)
+
   it("say that failed checks do not fail the run, unless a threshold looks at them", function()
     local failed = { { name = "x", passes = 1, fails = 3 } }
     has(remark(function(r) r.checks = failed end), "! 3 checks failed, and no threshold looks at checks")

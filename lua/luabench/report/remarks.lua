@@ -133,6 +133,15 @@ local function idle_users(document)
   end
 end
 
+-- A body longer than its Content-Length, two answers to one request, or a 408 before the server closes an idle connection.
+local function unasked(document)
+  local count = 0
+  for _, scenario in pairs(document.scenarios) do count = count + (summary.value(scenario.connections.unasked) or 0) end
+  if count == 0 then return end
+  return ("%s given up: the server sent bytes that answer no request (is its Content-Length too small?)"):format(
+    count == 1 and "1 connection was" or format.count(count) .. " connections were")
+end
+
 -- Every scenario for which `say` has something to say.
 local function of_scenarios(document, say)
   local scenarios = results.scenarios(document)
@@ -178,7 +187,7 @@ local function unsteady(document)
   end)
 end
 
-local RULES = { unbalanced, nothing_succeeded, overloaded, unsteady, redirects, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, short_of_samples }
+local RULES = { unbalanced, nothing_succeeded, overloaded, unsteady, redirects, unasked, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, short_of_samples }
 
 --- Fills document.remarks.
 function remarks.add(document)

@@ -101,7 +101,8 @@ end
 
 local function connections_of(groups, pick)
   local parts = figures.values(parts_of(groups, pick), "connections")
-  local out = figures.sums(parts, { "opened", "reused", "closed_by_peer" })
+  local out = figures.sums(parts, { "opened", "reused", "closed_by_peer", "unasked" })
+  if out.unasked == null then out.unasked = nil end -- of an older version
   out.max_open = over(groups, function(document) return pick(document) and pick(document).connections.max_open end, add, math.max)
   out.by_address = {}
   for _, each in ipairs(figures.named(parts, "by_address")) do out.by_address[each.name] = figures.sums(each.parts, { "opened", "failed", "requests" }) end

@@ -154,8 +154,31 @@ static void takes_nothing_unasked(void **state)
     while (counts.open)
         turn();
     assert_true(peer_sees_end(fd));
+    assert_int_equal(counts.unasked, 1);
+    assert_int_equal(counts.closed_by_peer, 0);
     close(fd);
     close(answer_next(submit("GET"), -1));
+}
+
+/* What is longer than its Content-Length says, in one piece with the response. */
+static void takes_no_more_than_the_response(void **state)
+{
+    static const char *const fields[] = { "", "Connection: close\r\n" };
+    for (size_t i = 0; i < 2; i++) {
+        char answer[100];
+        struct exchange *exchange = submit("GET");
+        turn_until_sent(exchange);
+        int fd = peer_accept();
+        peer_read(fd);
+        snprintf(answer, sizeof answer, "HTTP/1.1 200 OK\r\n%sContent-Length: 2\r\n\r\nokEXTRA", fields[i]);
+        peer_write(fd, answer);
+        finish_well(exchange);
+        assert_int_equal(counts.unasked, i + 1);
+        assert_int_equal(counts.open, 0);
+        assert_true(peer_sees_end(fd));
+        close(fd);
+    }
+    assert_int_equal(counts.closed_by_peer, 0);
 }
 
 /* It came before the request was written: nothing of that was sent, so it is sent on a new connection. */
@@ -309,6 +332,7 @@ int main(void)
         TEST(closes_when_the_request_says_so),
         TEST(notices_idle_connections_that_end),
         TEST(takes_nothing_unasked),
+        TEST(takes_no_more_than_the_response),
         TEST(takes_no_answer_from_before_the_request),
         TEST(waits_in_order_at_the_limit),
         TEST(uses_the_last_used_first),
