@@ -331,6 +331,36 @@ static int text_of_error(lua_State *L)
     return 1;
 }
 
+/* True for a line of a traceback that shows the script, and not our own Lua or C. */
+static bool shows_script(const char *line)
+{
+    return strncmp(line, "\t[C]:", 5) && strncmp(line, "\tlua/luabench/", 14);
+}
+
+/* Replaces the traceback on top, of the error `text`, by its lines that show the script; it stays as it is when there are none, or when it is no traceback. */
+static void keep_script_frames(lua_State *L, const char *text)
+{
+    static const char heading[] = "\nstack traceback:";
+    const char *whole = lua_tostring(L, -1);
+    size_t length = strlen(text);
+    if (strncmp(whole, text, length) || strncmp(whole + length, heading, sizeof heading - 1))
+        return;
+    const char *frames = whole + length + sizeof heading - 1;
+    struct buf kept = { 0 };
+    buf_append(&kept, whole, (size_t)(frames - whole));
+    size_t start = kept.length;
+    for (const char *line = frames, *end; *line; line = end) {
+        end = line + 1 + strcspn(line + 1, "\n");
+        if (shows_script(line + 1))
+            buf_append(&kept, line, (size_t)(end - line));
+    }
+    if (kept.length > start) {
+        lua_pushlstring(L, kept.data, kept.length);
+        lua_replace(L, -2);
+    }
+    buf_free(&kept);
+}
+
 /* Where an error was raised that Lua has caught and raised again: the traceback that note_error has kept, when it is of the same error. */
 static bool push_noted(lua_State *L, lua_State *co)
 {
@@ -386,6 +416,7 @@ void api_script_error(struct strand *strand)
     const char *text = error_text(vm->L);
     if (!push_noted(vm->L, strand->co))
         luaL_traceback(vm->L, strand->co, text, 0);
+    keep_script_frames(vm->L, text);
     const char *traceback = lua_tostring(vm->L, -1);
     if (vu->phase == PHASE_SETUP)
         vm_keep_failure(vm, text);

@@ -108,6 +108,22 @@ def test_runtime_error_is_shown_once_and_the_run_goes_on(luabench, raw_server):
     assert re.search(r"10 × .*script\.lua:3: boom", done.stdout)
 
 
+def test_traceback_shows_the_script_alone(luabench):
+    script = """local function inner() error("boom") end
+      local function outer() group("g", function()
+        inner()
+      end) return 1 end
+      scenario "s" { run = function()
+        outer()
+      return 1 end }"""
+    done = luabench.run("-o", "result.json", script=script)
+    kind = luabench.saved_result()["script_errors"]["kinds"][0]
+    lines = [line.strip() for line in kind["traceback"].splitlines()]
+    assert lines == ["script.lua:1: boom", "stack traceback:", "script.lua:1: in function 'inner'", "script.lua:3: in function <script.lua:2>",
+                     "script.lua:2: in function 'outer'", "script.lua:6: in function <script.lua:5>"]
+    assert "[C]" not in done.stdout + done.stderr and "lua/luabench/" not in done.stdout + done.stderr
+
+
 def test_every_iteration_dies_of_an_error(luabench, raw_server):
     server = raw_server(OK)
     done = luabench.run("--target", server.url, script='scenario "s" { iterations = 5, run = function() local x = nil + 1 end }')
