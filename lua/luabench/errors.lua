@@ -63,6 +63,11 @@ function errors.script(message, ...)
   error((where and where .. ": " or "") .. text_of(message, ...), 0)
 end
 
+--- What is wrong with a file that does not compile: `why`, unless it holds bytes that no text has.
+function errors.not_compiled(text, path, why)
+  return text:find("[%z\1-\8\14-\31\127]") and errors.path(path) .. " is not a text file" or why
+end
+
 --- The smallest script, for messages that have to show one.
 errors.SMALLEST = [[
   scenario "hello" {

@@ -64,7 +64,7 @@ local function run_file(path, name, env)
   if not text then errors.script("module `%s`: %s: %s", name, path, why) end
   local chunk
   chunk, why = load(text, "@" .. path, "t", env)
-  if not chunk then errors.script("module `%s`: %s", name, why) end
+  if not chunk then errors.script("module `%s`: %s", name, errors.not_compiled(text, path, why)) end
   return chunk(name)
 end
 

@@ -28,7 +28,7 @@ end
 
 local function compile(path, text, env)
   local chunk, why = sandbox.compile(path, text, env)
-  if not chunk then errors.usage("%s", why) end
+  if not chunk then errors.usage("%s", errors.not_compiled(text, path, why)) end
   return chunk
 end
 

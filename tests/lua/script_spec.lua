@@ -157,6 +157,10 @@ describe("loading", function()
   end)
   it("takes text alone, never bytecode", function()
     has(refused(string.dump(loadstring("return 1"))), "is compiled Lua")
+    for _, bytes in ipairs { "\127ELF\2\1\1\0", "\31\139\8\0", "\255\254s\0c\0", "MZ\144\0\3", "x\1y" } do
+      has(refused(bytes), "is not a text file")
+    end
+    has(refused("local = 1"), "'<name>' expected near '='")
   end)
   it("takes a shebang, a byte order mark and CRLF", function()
     plan_of("#!/usr/bin/env luabench\n" .. 'scenario "x" { ' .. RUN .. " }")

@@ -77,7 +77,7 @@ function script.load(given)
   script.current = { env = env, wrk = env.wrk, path = path, target = target, args = arguments(address, given) }
   local chunk
   chunk, why = load(text, "@" .. path, "t", env)
-  if not chunk then errors.usage("%s", why) end
+  if not chunk then errors.usage("%s", errors.not_compiled(text, path, why)) end
   why = script.try(chunk)
   if why then errors.usage("%s", why) end
   return script.current
