@@ -26,6 +26,16 @@ enum {
 
 /* Exchanges */
 
+struct exchange *h2_find(struct h2 *h2, int32_t id)
+{
+    if (id == h2->found_id && id)
+        return h2->found;
+    struct exchange *exchange = nghttp2_session_get_stream_user_data(h2->session, id);
+    h2->found_id = exchange ? id : 0;
+    h2->found = exchange;
+    return exchange;
+}
+
 void h2_leave(struct h2 *h2, struct exchange *exchange)
 {
     list_remove(&exchange->link);
@@ -37,6 +47,8 @@ void h2_leave(struct h2 *h2, struct exchange *exchange)
         h2->encoding--;
     if (h2->out.count)
         h2_out_forget(&h2->out, exchange);
+    if (h2->found == exchange)
+        h2->found_id = 0;
     if (h2->reading == exchange)
         h2->reading = NULL;
     if (h2->writing == exchange)
@@ -336,7 +348,7 @@ static void catch_up(struct h2 *h2)
 static void receive_head(struct h2 *h2, const uint8_t *frame, size_t length)
 {
     uint8_t bytes[H2_HEAD_SHORT];
-    const struct exchange *exchange = nghttp2_session_get_stream_user_data(h2->session, (int32_t)(number(frame + 5) & INT32_MAX));
+    const struct exchange *exchange = h2_find(h2, (int32_t)(number(frame + 5) & INT32_MAX));
     bool is_head = exchange && exchange->stream.status < 200; /* otherwise it is a trailer */
     h2->recalled = is_head ? h2_heads_recall(&h2->heads, frame, length, h2->closed) : NULL;
     if (h2->recalled) {
@@ -403,6 +415,7 @@ static void h2_end(struct codec *codec, enum err error, int64_t now, struct link
     list_splice(unfinished, &h2->unsent);
     list_splice(unfinished, &h2->waiting);
     codec->active = h2->streams = 0;
+    h2->found_id = 0;
     retire(codec);
 }
 

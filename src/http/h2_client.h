@@ -29,6 +29,8 @@ struct h2 {
     const struct h2_head *recalled; /* the header block being read stands for this head, which was seen before */
     const struct exchange *headed;  /* whose final head was completed last */
     int32_t closed;                 /* a stream that is closed; 0: none is yet */
+    int32_t found_id;         /* the stream whose exchange was looked for last, 0: none; it has not left */
+    struct exchange *found;   /* that exchange */
     struct exchange *writing; /* whose HEADERS was queued last: CONTINUATION belongs to it */
     struct buf scratch;
     bool greeted;             /* the peer's SETTINGS have come */
@@ -43,6 +45,9 @@ static inline struct h2 *h2_of(const struct codec *codec)
 }
 
 /* h2.c */
+
+/* The exchange of that stream; NULL: there is no such stream, or its exchange has left. */
+struct exchange *h2_find(struct h2 *h2, int32_t id);
 
 /* Takes the exchange out of all lists of the codec; the caller puts it into another one. Its stream may live on, and is nobody's. */
 void h2_leave(struct h2 *h2, struct exchange *exchange);

@@ -82,10 +82,10 @@ static void give_back(struct h2 *h2, struct exchange *exchange)
 
 /* Heads */
 
-/* The head as it was before, but for the blank line. */
+/* The head as it was before. */
 static void recall(struct exchange *exchange, const struct h2_head *head)
 {
-    buf_append(&exchange->head, head->text.data, head->text.length - 2);
+    buf_append(&exchange->head, head->text.data, head->text.length);
     exchange->stream.status = head->status;
     exchange->stream.announced = head->announced;
     exchange->notes = head->notes;
@@ -94,7 +94,7 @@ static void recall(struct exchange *exchange, const struct h2_head *head)
 static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *user_data)
 {
     struct h2 *h2 = user_data;
-    struct exchange *exchange = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
+    struct exchange *exchange = h2_find(h2, frame->hd.stream_id);
     h2->reading = NULL;
     if (!exchange || exchange->stream.status >= 200) /* a trailer */
         return 0;
@@ -188,7 +188,8 @@ static void end_head(struct h2 *h2, const nghttp2_frame *frame)
     if (!exchange)
         return;
     exchange->bytes_received += (h2->recalled ? h2->recalled->block.length : frame->hd.length) + H2_FRAME_HEAD;
-    buf_append(&exchange->head, "\r\n", 2);
+    if (!h2->recalled)
+        buf_append(&exchange->head, "\r\n", 2);
     if (exchange->stream.status < 200) {
         exchange->head.length = 0;
         exchange->first_byte = 0;
@@ -211,7 +212,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
 {
     (void)flags;
     struct h2 *h2 = user_data;
-    struct exchange *exchange = nghttp2_session_get_stream_user_data(session, id);
+    struct exchange *exchange = h2_find(h2, id);
     if (!exchange)
         return 0;
     exchange->body_size += length;
@@ -228,7 +229,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
 /* The response is whole. Usually the stream is closed by that, which completes the exchange; a request that was answered early is not sent to its end. */
 static void end_stream(struct h2 *h2, int32_t id)
 {
-    struct exchange *exchange = nghttp2_session_get_stream_user_data(h2->session, id);
+    struct exchange *exchange = h2_find(h2, id);
     if (!exchange || exchange->stream.given == exchange->content_length)
         return;
     nghttp2_submit_rst_stream(h2->session, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
@@ -265,7 +266,7 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
         }
         return 0;
     case NGHTTP2_RST_STREAM:
-        exchange = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
+        exchange = h2_find(h2, frame->hd.stream_id);
         if (exchange)
             exchange->stream.reset = true;
         return 0;
@@ -294,7 +295,7 @@ static void fail_protocol(struct h2 *h2, struct exchange *exchange, uint32_t cod
 static int on_close(nghttp2_session *session, int32_t id, uint32_t code, void *user_data)
 {
     struct h2 *h2 = user_data;
-    struct exchange *exchange = nghttp2_session_get_stream_user_data(session, id);
+    struct exchange *exchange = h2_find(h2, id);
     if (!exchange)
         return 0;
     if (code == NGHTTP2_NO_ERROR && !exchange->stream.reset) {
