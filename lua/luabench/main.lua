@@ -95,6 +95,10 @@ local function check_comparison(given)
   if given.target then errors.usage("--target is for a scenario; a comparison has targets of its own") end
   if given.debug then errors.usage("--debug shows one iteration of a scenario, and this script compares") end
   if given.only and given.only[1] then errors.usage("--only chooses a scenario, and this script compares") end
+  if given.prometheus then errors.usage("--prometheus shows the figures of a run, and this script compares") end
+  for _, output in ipairs(given.outputs or {}) do
+    if not output.path:find("%.json$") and not output.path:find("%.html$") then errors.usage("-o %s: a comparison is written as FILE.json or FILE.html", errors.show(output.path)) end
+  end
 end
 
 local function comparison_plan(path, given)

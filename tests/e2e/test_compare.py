@@ -277,6 +277,18 @@ def test_a_server_against_itself(luabench, folder):
     assert_nothing_left(folder)
 
 
+@pytest.mark.parametrize("words, expected", [
+    (["-o", "x.ndjson"], '-o "x.ndjson": a comparison is written as FILE.json or FILE.html'), (["-o", "x.csv"], "FILE.json or FILE.html"), (["-c", "5"], "-c would change all cases"),
+    (["--target", "http://127.0.0.1:1"], "--target is for a scenario"), (["--only", "one"], "--only chooses a scenario"), (["--debug"], "--debug shows one iteration"),
+    (["--rounds", "5"], "rounds = 6 is the least"), (["--rounds", "0"], "--rounds: must be 1 or more"),
+])
+def test_options_that_are_not_for_comparisons(luabench, folder, words, expected):
+    a, b = free_ports(2)
+    done = luabench.run("--allow-run", *words, script=script(target(a), target(b)))
+    assert done.returncode == 2 and expected in done.stderr, done.stderr
+    assert not list(folder.glob("pid.*"))
+
+
 def test_dry_run_says_what_it_would_take(luabench, folder):
     a, b = free_ports(2)
     done = luabench.run("--dry-run", "--rounds", "8", script=script(target(a), target(b)))
