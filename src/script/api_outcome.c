@@ -319,6 +319,10 @@ static const char *error_text(lua_State *L)
         lua_pop(L, 1);
         lua_pushfstring(L, "an error that is %s%s was raised, without a text", thing ? "a " : "", value);
     }
+    if (!lua_objlen(L, -1)) {
+        lua_pop(L, 1);
+        lua_pushliteral(L, "an error was raised whose text is empty");
+    }
     cut_text(L);
     return lua_tostring(L, -1);
 }

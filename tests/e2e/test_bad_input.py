@@ -393,6 +393,7 @@ RAISED = {
     "number": ("error(42)", "script.lua:1: 42"),
     "table with a text": ('error(setmetatable({}, { __tostring = function() return "mine" end }))', "mine"),
     "table whose text is none": ("error(setmetatable({}, { __tostring = function() error(1) end }))", "an error was raised whose __tostring gives no text"),
+    "empty": ('error("", 0)', "an error was raised whose text is empty"),
     "control characters": (r'error("\27[31mred")', "script.lua:1: \x1b[31mred"),
 }
 
