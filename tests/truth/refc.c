@@ -112,5 +112,7 @@ int main(int argc, char **argv)
     if (count == 0)
         die("no requests");
     print(taken, count, (double)(now() - begin) / 1e9);
+    free(taken);
+    close(fd);
     return 0;
 }
