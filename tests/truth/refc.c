@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char request[] = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 
