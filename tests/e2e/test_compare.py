@@ -289,6 +289,19 @@ def test_options_that_are_not_for_comparisons(luabench, folder, words, expected)
     assert not list(folder.glob("pid.*"))
 
 
+@pytest.mark.parametrize("key, expected", [
+    ('name = "a\\nb"', "`name`: must be a line of text"), ('name = "\\27[31m"', "`name`: must be a line of text"), ('name = "x", port = 70000', "`port`: 70000 is more than 65535"),
+    ('name = "x", pid = 1e12', "`pid`: 1000000000000 is more than 4194304"), ('name = "x", command = { "" }', "`command`: begins with the program"),
+    ('name = "x", command = "node server.js"', '`command`: is a list of words, since no shell reads it: command = { "node", "server.js" }'), ('name = "x", urll = "y"', "unknown key `urll`; did you mean `url`?"),
+])
+def test_wrong_targets(luabench, key, expected):
+    done = luabench.run("--dry-run", "--allow-run", script='compare "c" { targets = { { url = "http://127.0.0.1:1", %s }, { name = "two", url = "http://127.0.0.1:2" } }, '
+                        'cases = { { name = "x", users = 1, iterations = 1 } }, run = function() end }' % key)
+    assert done.returncode == 2
+    assert 'script.lua:1: compare "c": targets, number 1: ' + expected in done.stderr, done.stderr
+    assert "\x1b" not in done.stderr
+
+
 def test_dry_run_says_what_it_would_take(luabench, folder):
     a, b = free_ports(2)
     done = luabench.run("--dry-run", "--rounds", "8", script=script(target(a), target(b)))

@@ -19,7 +19,8 @@ local Run = {} -- of the whole command
 Run.__index = Run
 
 function Run:say(text)
-  if not self.given.quiet then core.write(2, terminal.escape(text):gsub("\\n", "\n") .. "\n") end
+  if self.given.quiet then return end
+  for each in text:gmatch("[^\n]+") do core.write(2, terminal.escape(each) .. "\n") end
 end
 
 -- What ends a slot's run early, in words.

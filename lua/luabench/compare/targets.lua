@@ -13,6 +13,19 @@ local function text(value)
   return nil, ("must be a text, not %s"):format(show(value))
 end
 
+local function line(value)
+  if type(value) == "string" and value ~= "" and not value:find("%c") then return value end
+  return nil, ("must be a line of text, not %s"):format(show(value))
+end
+
+local function number_up_to(most)
+  return function(value)
+    local number, why = units.count(value)
+    if number and number > most then return nil, ("%s is more than %d"):format(show(value), most) end
+    return number, why
+  end
+end
+
 local function in_list(word)
   local words = {}
   for part in word:gmatch("%S+") do words[#words + 1] = show(part) end
@@ -28,6 +41,7 @@ local function command(value)
     if type(word) ~= "string" or word:find("%z") then return nil, ("word %d must be a text, not %s"):format(i, show(word)) end
     words[i] = word
   end
+  if words[1] == "" then return nil, "begins with the program, not with an empty text" end
   for key in pairs(value) do
     if not words[key] then return nil, ("is a list; %s is no part of it"):format(show(key)) end
   end
@@ -58,8 +72,8 @@ local function path(value)
 end
 
 local READERS = {
-  name = text, url = url.target, command = command, env = environment, cwd = text, ready = path, ready_timeout = units.positive_duration, stop_timeout = units.duration,
-  restart = boolean, pid = units.count, port = units.count,
+  name = line, url = url.target, command = command, env = environment, cwd = text, ready = path, ready_timeout = units.positive_duration, stop_timeout = units.duration,
+  restart = boolean, pid = number_up_to(4194304), port = number_up_to(65535),
 }
 
 local NEEDS_COMMAND = { "env", "cwd", "stop_timeout", "restart" }

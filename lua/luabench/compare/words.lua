@@ -1,6 +1,7 @@
 -- What a comparison says while it goes on, and before it begins.
 local format = require "luabench.format"
 local load_keys = require "luabench.load"
+local terminal = require "luabench.terminal"
 local units = require "luabench.units"
 
 local words = {}
@@ -52,6 +53,7 @@ function words.dry_run(comparisons)
     end
     for _, case in ipairs(comparison.cases) do lines[#lines + 1] = "  case " .. shape(case) end
   end
+  for i, text in ipairs(lines) do lines[i] = terminal.escape(text) end
   return table.concat(lines, "\n") .. "\n"
 end
 
