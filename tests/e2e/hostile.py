@@ -7,6 +7,7 @@
 import socket
 import socketserver
 import struct
+import time
 
 FIN, RESET = "FIN", "RESET"
 PIECES = 4000  # the most pieces of one byte that bytes are split into; longer ones are sent in larger pieces
@@ -17,15 +18,16 @@ class Whole(bytes):
 
 
 class Hostile(socketserver.ThreadingTCPServer):
-    """`steps` follow each request; `greeting`, steps at the start of each connection, before any request. `split`: one byte at a time."""
+    """`steps` follow each request; `greeting`, steps at the start of each connection, before any request. `split`: one byte at a time.
+    `most`: requests that a connection answers before it is closed; `pause`: seconds before each piece of bytes."""
 
     daemon_threads = True
     allow_reuse_address = True
     request_queue_size = 512
 
-    def __init__(self, steps, split=False, greeting=()):
+    def __init__(self, steps, split=False, greeting=(), most=None, pause=0):
         super().__init__(("127.0.0.1", 0), Connection)
-        self.steps, self.split, self.greeting = steps, split, greeting
+        self.steps, self.split, self.greeting, self.most, self.pause = steps, split, greeting, most, pause
         self.connections = self.requests = 0
         self.url = f"http://127.0.0.1:{self.server_address[1]}/"
 
@@ -36,9 +38,11 @@ class Connection(socketserver.BaseRequestHandler):
         self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             self.do(self.server.greeting)
-            while self.read_head():
+            answered = 0
+            while answered != self.server.most and self.read_head():
                 self.server.requests += 1
                 self.do(self.server.steps)
+                answered += 1
         except OSError:
             pass  # the client went away, or this side ended the connection
 
@@ -66,4 +70,5 @@ class Connection(socketserver.BaseRequestHandler):
         whole = not self.server.split or isinstance(data, Whole)
         size = len(data) if whole else 1 + len(data) // PIECES
         for at in range(0, len(data), size):
+            time.sleep(self.server.pause)
             self.request.sendall(data[at:at + size])

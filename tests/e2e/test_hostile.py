@@ -5,7 +5,6 @@ import pytest
 
 from hostile import FIN, RESET, Hostile, Whole
 
-RUN = ("-n", 3, "-c", 1)
 REUSED, EACH = 1, 3  # connections of three requests
 
 
@@ -113,15 +112,15 @@ def hostile():
         server.server_close()
 
 
-def run(luabench, server, *options, timeout="2s"):
-    """Runs three requests; the figures of the result, whose books balance."""
-    done = luabench.run(server.url, *RUN, "--timeout", timeout, *options, "-o", "result.json")
+def run(luabench, server, *options, timeout="2s", count=3):
+    """Runs `count` requests; the figures of the result, whose books balance."""
+    done = luabench.run(server.url, "-n", count, "-c", 1, "--timeout", timeout, *options, "-o", "result.json")
     result = luabench.saved_result()
     (total,) = result["scenarios"].values()
     requests = total["requests"]
     assert done.returncode == (0 if total["status"] else 3), done.stderr
     assert result["unbalanced"] is None
-    assert requests["started"] == 3
+    assert requests["started"] == count
     assert requests["started"] == sum(requests[key] for key in ("succeeded", "failed", "timed_out", "interrupted"))
     assert sum(total["errors"].values()) == requests["started"] - requests["succeeded"]
     return total
@@ -198,3 +197,34 @@ def test_reset_right_after_accept(luabench, hostile):
     errors = run(luabench, server)["errors"]
     assert set(errors) <= {"connect", "reset"}
     assert (sum(errors.values()), server.requests) == (3, 0)
+
+
+@pytest.mark.parametrize("most", [1, 100])
+def test_closed_after_so_many_requests(luabench, hostile, most):
+    server = hostile([OK], most=most)
+    total = run(luabench, server, count=3 * most)
+    assert (total["status"], total["errors"]) == ({"200": 3 * most}, {})
+    assert server.connections == 3
+
+
+def test_a_byte_now_and_then_is_a_timeout_of_the_whole_response(luabench, hostile):
+    server = hostile([OK], split=True, pause=0.05)
+    total = run(luabench, server, timeout="120ms")
+    assert (total["errors"], total["requests"]["timed_out"]) == ({"timeout": 3}, 3)
+    assert server.connections == 3
+
+
+def test_a_slow_answer_within_the_timeout_succeeds(luabench, hostile):
+    server = hostile([CONTINUE, OK], pause=0.05)
+    total = run(luabench, server, timeout="20s")
+    assert (total["status"], total["errors"]) == ({"200": 3}, {})
+    assert (server.connections, server.requests) == (1, 3)
+    assert total["latency"]["min"] >= 0.1
+
+
+@split
+def test_lines_ended_by_lf_are_taken_when_asked(luabench, hostile, split):
+    server = hostile([OK.replace(b"\r\n", b"\n")], split)
+    total = run(luabench, server, "--lenient-http")
+    assert (total["status"], total["errors"]) == ({"200": 3}, {})
+    assert (server.connections, server.requests) == (1, 3)
