@@ -33,7 +33,7 @@ end
 
 --- Writes `text` to `path`. Returns true, or nil and a message that names the file.
 function outputs.write_file(path, text)
-  if core.file_kind(path) == "other" then return write_to(path, text) end -- a device, a pipe: opened once, never replaced
+  if core.file_kind(path) == "other" then return core.write_device(path, text) end -- a device, a pipe: opened once, never replaced
   if replace(path, text) then return true end
   return write_to(path, text) -- the folder may not be ours to write in, though the file is
 end

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <lauxlib.h>
 #include <sched.h>
 #include <stdio.h>
@@ -46,6 +47,24 @@ static int write_all(lua_State *L)
     }
     lua_pushboolean(L, 1);
     return 1;
+}
+
+/* write_device(path, text) -> true; or nil, why. For what is no plain file: a pipe that nobody reads is an error, where opening it would wait for ever. */
+static int write_device(lua_State *L)
+{
+    int fd = open(luaL_checkstring(L, 1), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) {
+        lua_pushnil(L);
+        lua_pushfstring(L, "%s: %s", lua_tostring(L, 1), errno == ENXIO ? "nobody reads this pipe" : strerror(errno));
+        return 2;
+    }
+    fcntl(fd, F_SETFL, 0);
+    lua_settop(L, 2);
+    lua_pushinteger(L, fd);
+    lua_replace(L, 1);
+    int results = write_all(L);
+    close(fd);
+    return results;
 }
 
 static int terminal(lua_State *L)
@@ -106,7 +125,7 @@ static int cores(lua_State *L)
 void api_system_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "log", log_line }, { "write", write_all }, { "terminal", terminal }, { "cores", cores }, { "limit_memory", limit_memory }, { "file_kind", file_kind },
+        { "log", log_line }, { "write", write_all }, { "write_device", write_device }, { "terminal", terminal }, { "cores", cores }, { "limit_memory", limit_memory }, { "file_kind", file_kind },
         { "folder", folder }, { NULL, NULL },
     };
     api_register(L, functions);

@@ -276,3 +276,12 @@ def test_jmeters_own_dashboard_reads_the_jtl(run, tmp_path):
     assert total["sampleCount"] == result["total"]["requests"]["started"]
     assert total["errorCount"] == result["total"]["requests"]["failed"]
     assert total["meanResTime"] == pytest.approx(result["total"]["latency_from_intended"]["mean"] * 1e3, abs=0.6)
+
+
+@pytest.mark.parametrize("ending", ["json", "html", "csv", "hgrm", "hlog", "junit.xml"])
+def test_a_pipe_that_nobody_reads(luabench, target, ending):
+    path = luabench.folder / f"pipe.{ending}"
+    os.mkfifo(path)
+    done = luabench.run(target.url + "/hello", "-n", "5", "-o", path.name)
+    assert done.returncode == 3 and f"pipe.{ending}: nobody reads this pipe" in done.stderr, done.stderr
+    assert "5 responses" in done.stdout  # printed all the same
