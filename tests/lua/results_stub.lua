@@ -154,6 +154,14 @@ stub.core = {
     local function is(test) return os.execute(("test -%s '%s'"):format(test, path)) == 0 end
     return is "f" and "file" or is "d" and "directory" or is "e" and "other" or nil
   end,
+  write_device = function(path, text)
+    local file, why = io.open(path, "wb")
+    if not file then return nil, why end
+    local written, problem = file:write(text)
+    local closed, late = file:close()
+    if not written or not closed then return nil, path .. ": " .. tostring(problem or late) end
+    return true
+  end,
   VERSION = "0.1.0",
   json_null = null,
   rows_exhausted = function() return {} end,
