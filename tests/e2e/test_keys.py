@@ -100,7 +100,7 @@ COMPARISON = {
 }
 
 TARGET = {
-    "name": ("5", "must be a text, not 5"),
+    "name": ("5", "must be a line of text, not 5"),
     "url": ("5", "must be a URL as a string, not 5"),
     "command": ("'node x.js'", 'is a list of words, since no shell reads it: command = { "node", "x.js" }'),
     "env": ("5", 'must be a table, not 5: env = { PORT = "3000" }'),
