@@ -91,7 +91,7 @@ function figures.take(results, model, process)
   local window = results.window or duration
   slot.rate = window > 0 and (total.in_window or total.succeeded) / window or 0
   slot.server = process and figures.server(process, duration)
-  slot.iterations, slot.distrust = scenario.iterations, distrust(results, model)
+  slot.distrust = distrust(results, model)
   return slot
 end
 

@@ -101,9 +101,6 @@ function verdict.failures(names, result)
       result.difference * 100) }
 end
 
---- How many rounds could tell at this spread: see statistics.fewest_blocks. The smallest number that m comparisons need.
-verdict.fewest_rounds = statistics.fewest_blocks
-
 --- What a target against itself says of the machine: the sentence, and whether it shows a difference where there can be none.
 function verdict.noise(said)
   if said.kind == "invalid" or not said.low then return said.text, true end
