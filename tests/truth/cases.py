@@ -1,6 +1,6 @@
 """The cases T01 to T13 and X1: what the server does, how it is loaded, and what is true of it.
 
-A case has a load, `closed` users or an open rate; times are milliseconds, `seconds` is the length of the run. T14 belongs to `luabench compare`.
+A case has a load, `closed` users or an open rate; times are milliseconds, `seconds` is the length of the run. T14, on comparisons, is tests/truth/comparisons.
 """
 import truths
 

@@ -135,7 +135,7 @@ def all_tables(runs, versions):
     return "\n".join([*machine(runs), *summary_table(groups, versions), *cases_table(groups, versions)])
 
 
-def write_between_marks(file, text):
-    before, _, rest = file.read_text().partition(MARK)
-    _, _, after = rest.partition(MARK)
-    file.write_text(f"{before}{MARK}\n{text}\n{MARK}{after}")
+def write_between_marks(file, text, mark=MARK):
+    before, _, rest = file.read_text().partition(mark)
+    _, _, after = rest.partition(mark)
+    file.write_text(f"{before}{mark}\n{text}\n{mark}{after}")
