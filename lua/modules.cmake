@@ -21,6 +21,8 @@ set(LUABENCH_LUA_MODULES
   luabench.load ${CMAKE_CURRENT_LIST_DIR}/luabench/load.lua
   luabench.tasks ${CMAKE_CURRENT_LIST_DIR}/luabench/tasks.lua
   luabench.cli ${CMAKE_CURRENT_LIST_DIR}/luabench/cli.lua
+  luabench.doctor ${CMAKE_CURRENT_LIST_DIR}/luabench/doctor.lua
+  luabench.doctor.words ${CMAKE_CURRENT_LIST_DIR}/luabench/doctor/words.lua
   luabench.compare ${CMAKE_CURRENT_LIST_DIR}/luabench/compare.lua
   luabench.compare.conductor ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/conductor.lua
   luabench.compare.document ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/document.lua

@@ -375,6 +375,13 @@ function cli.parse_serve(argv)
   return values
 end
 
+--- argv of `doctor`, the word taken off.
+function cli.parse_doctor(argv)
+  local values = parse(flags.doctor, argv)
+  if values.words[1] then errors.usage("doctor takes no argument %s", show(values.words[1])) end
+  return values
+end
+
 --- argv of `report`, `diff` or `merge`, the word taken off.
 function cli.parse_saved(command, argv)
   return parse(flags[command], argv)

@@ -193,6 +193,12 @@ flags.merge = {
   },
 }
 
+flags.doctor = {
+  { title = "Options",
+    { "help", "-h", "--help", nil, "this text" },
+  },
+}
+
 flags.serve = {
   { title = "Options",
     { "port", false, "--port", "N", "the port to listen on (8080); 0 takes a free one", kind = "port", example = "8080", what = "the port" },

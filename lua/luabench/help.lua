@@ -15,6 +15,7 @@ luabench: load tests for HTTP servers, written in Lua
   luabench PLAN [URL] [options]             a ready-made plan, by its name
   luabench plans                            lists them
   luabench serve [--port N] [--tls]         a server to try things against
+  luabench doctor                           what this machine can measure
   luabench report RESULT.json               the report again, of a saved result
   luabench diff A.json B.json               what has changed from A to B
   luabench merge R1.json R2.json ... -o F   one result out of several
@@ -52,6 +53,14 @@ luabench serve: a small, fast server to try things against: HTTP/1.1 and HTTP/2
 %s
 ]]
 
+local DOCTOR = [[
+luabench doctor: what this machine can measure: processors, clock, timers,
+loopback, what one thread can do, descriptors, ports; in seven seconds, on the
+loopback alone
+
+%s
+]]
+
 local SCRIPT = [[
 luabench %s [options]
 
@@ -65,6 +74,8 @@ function help.program() return PROGRAM:format(cli.options_help("run")) end
 function help.wrk() return WRK:format(cli.options_help("wrk")) end
 
 function help.serve() return SERVE:format(cli.options_help("serve")) end
+
+function help.doctor() return DOCTOR:format(cli.options_help("doctor")) end
 
 --- Of a script that has been loaded, so that its parameters are known.
 function help.script(path)

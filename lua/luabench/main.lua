@@ -193,6 +193,17 @@ local function serve(argv)
   }
 end
 
+local function doctor(argv, role)
+  local given = require("luabench.cli").parse_doctor(argv)
+  if given.help then return say(require("luabench.help").doctor()) end
+  stage.role, given.quiet = role, true
+  require("luabench.params").configure(nil)
+  require("luabench.secrets").reset(false)
+  local plan = require("luabench.doctor").plan(given, role, stage.slot)
+  if plan.action == "run" then end_loading(plan) end
+  return plan
+end
+
 local function rest(argv)
   return { unpack(argv, 2, #argv) }
 end
@@ -211,6 +222,7 @@ local function choose(argv, role)
   if argv[1] == "help" then return manual(argv) end
   if argv[1] == "new" then return say(require("luabench.new").make(rest(argv))) end
   if argv[1] == "serve" then return serve(rest(argv)) end
+  if argv[1] == "doctor" then return doctor(rest(argv), role) end
   if argv[1] == "plans" then return say(require("luabench.plans").list(rest(argv))) end
   if SAVED[argv[1]] then return require("luabench.saved.commands")[argv[1]](rest(argv)) end
   local words = argv[1] == "run" and rest(argv) or argv
