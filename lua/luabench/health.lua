@@ -169,7 +169,8 @@ local function kernel(found, facts)
 end
 
 local function exhausted(found, facts)
-  for name, words in pairs { no_ports = "local ports", no_descriptors = "open files (ulimit -n)" } do
+  for name, words in pairs { no_ports = "local ports (more: sysctl net.ipv4.ip_local_port_range, or several --source-address)",
+    no_descriptors = "open files (more: ulimit -n)" } do
     local count = facts.errors[name]
     if count and count > 0 then found:invalid("this machine ran out of %s: %s failed by it", words, format.counted(count, "request")) end
   end

@@ -296,8 +296,11 @@ void conn_write(struct conn *conn)
 void conn_ready(struct conn *conn, int events)
 {
     if (conn->state != CONN_OPEN) {
+        bool plain = conn->state == CONN_CONNECTING;
         conn_go_on_opening(conn);
-        return;
+        if (!plain || conn->state != CONN_OPEN)
+            return;
+        events &= EV_READ; /* what is there before the request is sent cannot be its answer */
     }
     if (events & EV_READ)
         read_some(conn);

@@ -178,9 +178,20 @@ static int connect_to(struct conn *conn, const struct place *place)
     return TRANSPORT_FAILED;
 }
 
+/* The one that was begun with last. */
+static struct place *last_place(const struct conn *conn)
+{
+    struct route *route = conn->endpoint->route;
+    return &route->places[(conn->turn + conn->tried - 1) % route->count];
+}
+
+/* The names may have been asked for again since it was begun with: it is another place then. */
 static void place_failed(struct conn *conn, enum err error, const char *text)
 {
+    struct place *place = last_place(conn);
     keep_error(conn, error, text);
+    if (error == ERR_CONNECT && place->counts == conn->counts)
+        route_shun(place, clock_ns());
     conn->counts->failed++;
     conn->counts = NULL;
     conn_disconnect(conn);
@@ -191,7 +202,8 @@ static bool try_place(struct conn *conn)
 {
     struct route *route = conn->endpoint->route;
     struct timers *timers = &conn->pool->loop->timers;
-    const struct place *place = &route->places[(conn->turn + conn->tried++) % route->count];
+    conn->tried++;
+    const struct place *place = last_place(conn);
     int64_t now = clock_ns(), limit = conn->tried < route->count ? ns_after(now, PLACE_MS * NS_PER_MS) : NS_NEVER;
     timers_set(timers, &conn->timer, limit < conn->deadline ? limit : conn->deadline);
     int result = connect_to(conn, place);
@@ -206,7 +218,7 @@ static bool try_place(struct conn *conn)
     } else if (result == 0) {
         connected(conn);
     } else {
-        wait_for(conn, result);
+        conn_watch(conn, EV_READ | EV_WRITE);
     }
     return true;
 }
@@ -232,7 +244,7 @@ static void went_on_connecting(struct conn *conn, int result)
         place_failed(conn, conn->transport.error, conn->transport.text);
         try_places(conn);
     } else {
-        wait_for(conn, result);
+        conn_watch(conn, EV_READ | EV_WRITE);
     }
 }
 
@@ -272,7 +284,7 @@ void conn_connect(struct conn *conn)
     if (conn->deadline == 0)
         conn->deadline = ns_after(conn->began, conn->endpoint->client->options->connect_timeout);
     conn->first->assigned = conn->began - conn->first->dns;
-    conn->turn = conn->endpoint->route->turn++;
+    conn->turn = route_begin(conn->endpoint->route, conn->began);
     try_places(conn);
 }
 

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "http/engine.h"
 
+enum { SHUNNED_S = 10 };
+
 /* Options */
 
 static bool fits(const char *host, uint16_t port, const char *wanted_host, uint16_t wanted_port)
@@ -151,6 +153,23 @@ const struct address *route_source(struct route *route, const struct address *to
     if (options->source_count)
         *why = "none of the source addresses is of the family of its address";
     return NULL;
+}
+
+size_t route_begin(struct route *route, int64_t now)
+{
+    for (size_t i = 0; i < route->count; i++) {
+        size_t index = (route->turn + i) % route->count;
+        if (route->places[index].shunned_until > now)
+            continue;
+        route->turn = index + 1;
+        return index;
+    }
+    return route->turn++;
+}
+
+void route_shun(struct place *place, int64_t now)
+{
+    place->shunned_until = ns_after(now, SHUNNED_S * NS_PER_SECOND);
 }
 
 void routes_free(struct origin *origin)

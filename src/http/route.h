@@ -11,6 +11,7 @@
 struct place {
     struct address address;
     struct address_counts *counts;
+    int64_t shunned_until; /* ns: it could not be reached, and no connection begins with it before then while there are others */
 };
 
 struct route {
@@ -28,7 +29,7 @@ struct route {
     uint8_t agreed;      /* enum http_version: what ALPN brought last */
     struct place *places;
     size_t count;
-    size_t turn;         /* counts connections: each begins with the next place */
+    size_t turn;         /* of the places: each connection begins with the next one */
     size_t source;       /* likewise: and comes from the next local address */
     struct link waiting; /* connections that wait for the places, by conn->task */
     struct tls_session session;
@@ -40,6 +41,10 @@ struct route *route_get(struct origin *origin, const struct client_options *opti
 void route_ask(struct route *route);
 /* The local address for the next connection to `to`; NULL: any. *why, unless NULL, says in words that there is none of its family. */
 const struct address *route_source(struct route *route, const struct address *to, const char **why);
+/* Which of the places a connection begins with `now`: each in turn, without those that could not be reached lately unless that is so of all. */
+size_t route_begin(struct route *route, int64_t now);
+/* The place could not be reached. */
+void route_shun(struct place *place, int64_t now);
 void routes_free(struct origin *origin);
 
 #endif

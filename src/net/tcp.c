@@ -19,7 +19,7 @@ static int fail(struct transport *transport, enum err error, int number)
 static int fail_connect(struct transport *transport, int number)
 {
     switch (number) {
-    case EADDRNOTAVAIL:
+    case EADDRINUSE:
     case EAGAIN:
         return fail(transport, ERR_NO_PORTS, number);
     case EMFILE:
@@ -88,6 +88,16 @@ static const struct transport_ops tcp_ops = {
     .close = tcp_close,
 };
 
+/* Whether this machine has an address from which that one can be reached. UDP, which has ports of its own, tells without sending anything. */
+static bool has_source(const struct address *address, const struct address *source)
+{
+    int fd = socket(address->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool has = fd < 0 || ((!source || !bind(fd, &source->any, source->length)) && !connect(fd, &address->any, address->length));
+    if (fd >= 0)
+        close(fd);
+    return has;
+}
+
 /* The kernel chooses the port when it knows where the connection goes, so that one port serves connections to several addresses. */
 static bool bind_to(int fd, const struct address *source)
 {
@@ -112,6 +122,8 @@ int tcp_connect_from(struct transport *transport, const struct address *address,
         return tcp_open(transport);
     if (errno == EINPROGRESS || errno == EINTR)
         return TRANSPORT_WANT_WRITE;
+    if (errno == EADDRNOTAVAIL)
+        return fail(transport, has_source(address, source) ? ERR_NO_PORTS : ERR_CONNECT, EADDRNOTAVAIL);
     if (!local || errno != EAGAIN)
         return fail_connect(transport, errno);
     tcp_close(transport);

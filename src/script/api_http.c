@@ -12,7 +12,12 @@
 
 #define PREPARED_TYPE "luabench.prepared"
 
-enum { FIRST_BACK_OFF_MS = 10, LAST_BACK_OFF_MS = 1000 };
+enum {
+    FIRST_BACK_OFF_MS = 10, /* after a failed connect, doubling to: */
+    LAST_BACK_OFF_MS = 1000,
+    FIRST_SILENT_MS = 1,    /* after a connection that was ended without a word, doubling to: */
+    LAST_SILENT_MS = 100,
+};
 
 /* What a response keeps of the times of its exchange, in ns: two numbers that hold four short times and the version, or else, when there are more or longer ones, the
  * struct in the form of a Lua string. A string that no other response has costs more than all else that is made for one. */
@@ -33,19 +38,26 @@ static bool failed_to_connect(enum err error)
            error == ERR_NO_DESCRIPTORS;
 }
 
-/* A user of the closed model whose connect failed sends nothing for a while, 10 ms doubling to 1 s, so that a closed port does not heat a core. */
-static void back_off(struct vu *vu, enum err error)
+/* A new connection was ended without a word, as by a proxy whose server is gone. */
+static bool was_turned_away(const struct exchange *exchange)
 {
-    if (!failed_to_connect(error) || vu->scenario->plan->model == MODEL_OPEN) {
+    return (exchange->error == ERR_CLOSED || exchange->error == ERR_RESET) && !exchange->reused && !exchange->answered;
+}
+
+/* A user of the closed model who was not let in sends nothing for a while, so that a closed port does not heat a core. */
+static void back_off(struct vu *vu, const struct exchange *exchange)
+{
+    bool failed = failed_to_connect(exchange->error);
+    if ((!failed && !was_turned_away(exchange)) || vu->scenario->plan->model == MODEL_OPEN) {
         vu->connect_failures = 0;
         vu->connect_after = 0;
         return;
     }
-    int64_t delay = FIRST_BACK_OFF_MS;
-    for (unsigned i = 0; i < vu->connect_failures && delay < LAST_BACK_OFF_MS; i++)
+    int64_t delay = failed ? FIRST_BACK_OFF_MS : FIRST_SILENT_MS, last = failed ? LAST_BACK_OFF_MS : LAST_SILENT_MS;
+    for (unsigned i = 0; i < vu->connect_failures && delay < last; i++)
         delay *= 2;
     vu->connect_failures++;
-    vu->connect_after = clock_ns() + (delay < LAST_BACK_OFF_MS ? delay : LAST_BACK_OFF_MS) * NS_PER_MS;
+    vu->connect_after = clock_ns() + (delay < last ? delay : last) * NS_PER_MS;
 }
 
 /* The upload is the sender's again. */
@@ -81,7 +93,7 @@ void api_http_finished(struct vm *vm, struct exchange *exchange)
         pool_recycle(vm->pool, exchange);
         return;
     }
-    back_off(strand->vu, exchange->error);
+    back_off(strand->vu, exchange);
     if (!exchange->batch || api_raw_all_answered(exchange))
         strand_ready(strand);
 }

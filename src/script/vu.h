@@ -46,7 +46,7 @@ struct vu {
     struct user_random *random; /* of vu_random; NULL until something is drawn */
     unsigned connect_failures;   /* in a row */
     unsigned iteration_failures; /* in a row; for the owner */
-    int64_t connect_after;       /* ns: no new request before, after failed connects */
+    int64_t connect_after;       /* ns: no new request before, after connects that failed */
     int anchored_state;          /* reference of the table of vu_push_state; 0: none */
     uint8_t phase;               /* enum phase */
     bool waited;                 /* something was waited for in this iteration */

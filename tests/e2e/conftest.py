@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from certificates import Authority
+from hostile import Hostile
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -287,6 +288,21 @@ def raw_server():
     def start(answer, **options):
         servers.append(RawServer(answer, **options))
         threading.Thread(target=servers[-1].serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return servers[-1]
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def hostile():
+    """A function that starts a Hostile server."""
+    servers = []
+
+    def start(*args, **options):
+        servers.append(Hostile(*args, **options))
+        threading.Thread(target=servers[-1].serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         return servers[-1]
     yield start
     for server in servers:

@@ -97,7 +97,7 @@ describe("the self-check", function()
     has(select(2, judge { busy_seconds = 1, busiest = 0.8 }), "near its limit")
     assert.is_false(judge({ full_seconds = 2 }).valid)
     local found, text = judge { errors = { no_ports = 3 } }
-    has(text, "ran out of local ports: 3 requests failed by it")
+    has(text, "ran out of local ports (more: sysctl net.ipv4.ip_local_port_range, or several --source-address): 3 requests failed by it")
     assert.is_false(found.valid)
     has(select(2, judge { slip = same(4000, 0.002) }), "arrivals were started late: p99 2.00 ms, with one due every 2.50 ms")
   end)

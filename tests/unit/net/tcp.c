@@ -137,7 +137,7 @@ static void names_the_other_errors(void **state)
     static const struct {
         int number;
         enum err error;
-    } all[] = { { EADDRNOTAVAIL, ERR_NO_PORTS }, { EAGAIN, ERR_NO_PORTS }, { ENFILE, ERR_NO_DESCRIPTORS }, { ENETUNREACH, ERR_CONNECT }, { ETIMEDOUT, ERR_CONNECT } };
+    } all[] = { { EADDRINUSE, ERR_NO_PORTS }, { EAGAIN, ERR_NO_PORTS }, { ENFILE, ERR_NO_DESCRIPTORS }, { ENETUNREACH, ERR_CONNECT }, { ETIMEDOUT, ERR_CONNECT }, { EADDRNOTAVAIL, ERR_CONNECT } };
     for (size_t i = 0; i < COUNT(all); i++) {
         assert_int_equal(fail_connect(&transport, all[i].number), TRANSPORT_FAILED);
         assert_int_equal(transport.error, all[i].error);
