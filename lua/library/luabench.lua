@@ -92,7 +92,7 @@ function stop_user() end
 ---@param text? string
 function stop_run(text) end
 
----What must hold for the run to pass: texts as for `--threshold`, or tables with such a text, `abort = true` (ends the run when it fails), `after` (not before) and `empty = "ok"` (no data is no failure).
+---What must hold for the run to pass: texts as for `--threshold`, or tables with such a text, `abort = true` (ends the run when it fails), `after` (not before) and `empty = "ok"` (no data is no failure). A metric of requests can be narrowed by scenario, name, method, status (`503`, `5xx`), error, group (with the groups inside it), phase (`run`, `on_start`, `on_stop`) and tags: `http.latency{method=POST, status=200}: p(95) < 1s`. In `http.errors` status and error choose the errors, the others the requests of which they are a share.
 ---@param list table
 function thresholds(list) end
 

@@ -159,6 +159,12 @@ local function threshold_list(scenarios, texts)
   return list
 end
 
+local function kinds_of(list)
+  local kinds, why = thresholds.kinds(list)
+  if not kinds then errors.usage("%s", why) end
+  return kinds
+end
+
 -- What the result file says of the options: those of the command line that were given, and the parameters with their values.
 local REPORTED = { "urls", "order", "literal",
                    "users", "duration", "iterations", "rate", "arrivals", "ramp_up", "warm_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
@@ -183,7 +189,7 @@ end
 
 -- One iteration says nothing about speed: no thresholds, no files.
 local function for_debugging(result)
-  result.debug, result.threads, result.progress, result.thresholds, result.outputs, result.journals = true, 1, "none", {}, {}, {}
+  result.debug, result.threads, result.progress, result.thresholds, result.slices, result.outputs, result.journals = true, 1, "none", {}, {}, {}, {}
   return result
 end
 
@@ -216,7 +222,7 @@ function plan.make(scenarios, given)
     thresholds = threshold_list(scenarios, given.thresholds), params = param_values(),
     outputs = outputs_of(given, false), journals = outputs_of(given, true), secrets = secrets.list(), export = given.prometheus,
   }
-  result.watched = thresholds.watched(result.thresholds)
+  result.watched, result.slices = thresholds.watched(result.thresholds), kinds_of(result.thresholds)
   result.seed = given.seed or core.random_unknown()
   result.options = reported(given, result.params)
   result.options.seed = result.seed

@@ -96,6 +96,21 @@ function thresholds.evaluate(plan, results)
   return outcomes
 end
 
+local MOST_KINDS = 64 -- that the core keeps apart
+
+--- The kinds of requests that these thresholds (parsed here, so they are right) narrow to, each once: what the core is to keep apart. Or nil and what is wrong.
+function thresholds.kinds(list)
+  local kinds, known = {}, {}
+  for _, threshold in ipairs(list) do
+    local parsed = parser.parse(threshold.expression)
+    for _, kind in ipairs(parsed and metrics.kinds(parsed.metric, parsed.selector) or {}) do
+      if not known[kind.key] then kinds[#kinds + 1], known[kind.key] = kind, true end
+    end
+  end
+  if #kinds > MOST_KINDS then return nil, ("thresholds: they narrow by %d different sets of method, group, status and error; there can be %d"):format(#kinds, MOST_KINDS) end
+  return kinds
+end
+
 --- True when one of a plan's thresholds may end the run.
 function thresholds.watched(list)
   for _, threshold in ipairs(list) do

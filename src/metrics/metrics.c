@@ -27,6 +27,9 @@ void metrics_init(struct metrics *metrics, const char *const *scenario_names, si
 
 void name_metrics_free(struct name_metrics *name)
 {
+    for (size_t i = 0; i < name->slice_count; i++)
+        name_metrics_free(&name->slices[i]);
+    free(name->slices);
     free(name->statuses);
 #define X(hist) hist_free(&name->hist);
     NAME_HISTS(X)
@@ -97,6 +100,8 @@ void metrics_free(struct metrics *metrics)
         free(metrics->failures[i]);
     free(metrics->failures);
     own_free(&metrics->own);
+    if (metrics->methods.limit)
+        names_free(&metrics->methods);
     name_metrics_free(&metrics->setup.requests);
     name_metrics_free(&metrics->teardown.requests);
     for (int i = 0; i < ERR_COUNT; i++)
@@ -115,6 +120,33 @@ struct name_metrics *metrics_name(struct metrics *metrics, size_t scenario, cons
         of->names[of->name_count++]->name = of->name_index.texts[index];
     }
     return of->names[index];
+}
+
+static void keep_method(struct metrics *metrics, const char *method)
+{
+    if (!metrics->methods.limit)
+        names_init(&metrics->methods, METRICS_METHODS);
+    names_index(&metrics->methods, method, strlen(method));
+}
+
+uint64_t metrics_slices(struct metrics *metrics, const char *method, const char *group)
+{
+    keep_method(metrics, method);
+    return slices_of(metrics->slices, method, group);
+}
+
+static void make_slices(struct name_metrics *name, size_t count)
+{
+    if (name->slices)
+        return;
+    name->slices = mem_array(count, sizeof *name->slices);
+    name->slice_count = count;
+}
+
+struct name_metrics *metrics_slice(const struct metrics *metrics, struct name_metrics *name, size_t slice)
+{
+    make_slices(name, metrics->slices->count);
+    return &name->slices[slice];
 }
 
 /* The counter of a status, made on first use. Nearly always it is the first one. */
@@ -242,6 +274,10 @@ void name_metrics_merge(struct name_metrics *into, const struct name_metrics *fr
 #define X(hist) hist_merge(&into->hist, &from->hist);
     NAME_HISTS(X)
 #undef X
+    if (from->slices)
+        make_slices(into, from->slice_count);
+    for (size_t i = 0; i < from->slice_count; i++)
+        name_metrics_merge(&into->slices[i], &from->slices[i]);
 }
 
 static void merge_aside(struct aside_metrics *into, const struct aside_metrics *from)
@@ -309,6 +345,8 @@ void metrics_merge(struct metrics *into, const struct metrics *from)
         keep_failure(into, from->failures[i]);
     into->failed_on_purpose += from->failed_on_purpose;
     own_merge(&into->own, &from->own);
+    for (size_t i = 0; i < from->methods.count; i++)
+        keep_method(into, from->methods.texts[i]);
     merge_aside(&into->setup, &from->setup);
     merge_aside(&into->teardown, &from->teardown);
     merge_error_texts(into, from);

@@ -15,6 +15,7 @@
 #include "metrics/hist.h"
 #include "metrics/names.h"
 #include "metrics/own.h"
+#include "metrics/slices.h"
 #include "metrics/timeline.h"
 
 enum {
@@ -22,6 +23,7 @@ enum {
     METRICS_CHECKS = 200, /* check names; further ones are kept as "(other)" */
     METRICS_GROUPS = 200, /* groups a scenario; further ones are kept as "(other)" */
     METRICS_ERRORS = 20,  /* kinds of script errors that are kept */
+    METRICS_METHODS = 20, /* methods that are told apart when they are listed */
     METRICS_TEXTS = 10,   /* texts of fail() and must() that are kept */
     METRICS_ERROR_TEXTS = 3, /* texts that are kept of each name of error */
 };
@@ -58,6 +60,8 @@ struct name_metrics {
     struct hist blocked;               /* call to the moment a connection was there or began to be opened for it */
     struct hist connect;               /* TCP connects that a request waited for */
     struct hist tls;                   /* TLS handshakes that a request waited for */
+    struct name_metrics *slices;       /* of those of each kind that is kept apart, by its index; parts of the above, but for `started`: those that have ended. NULL: none */
+    size_t slice_count;
 };
 
 /* The fields of name_metrics that add up, and its histograms; in step with the struct. */
@@ -174,6 +178,8 @@ struct metrics {
     char **failures;             /* the first METRICS_TEXTS different texts given to fail() or must() */
     size_t failure_count;
     struct aside_metrics setup, teardown;
+    const struct slices *slices; /* which kinds of requests are kept apart besides, not owned; NULL: none */
+    struct names methods;        /* of the requests, when there are slices */
     struct journal *journal;     /* where each request is put besides, not owned; NULL: nowhere */
     char *error_texts[ERR_COUNT][METRICS_ERROR_TEXTS]; /* the first different ones; NULL: none */
 };
@@ -183,6 +189,10 @@ void metrics_free(struct metrics *metrics);
 
 /* The figures kept under `name` in that scenario, made on first use; those of "(other)" after METRICS_NAMES names. The pointer is valid until metrics_free. */
 struct name_metrics *metrics_name(struct metrics *metrics, size_t scenario, const char *name, size_t length);
+/* The set of slices that a request of that method and group (NULL: none) may be of. There are some. */
+uint64_t metrics_slices(struct metrics *metrics, const char *method, const char *group);
+/* The figures of the name's requests of that slice, made on first use. */
+struct name_metrics *metrics_slice(const struct metrics *metrics, struct name_metrics *name, size_t slice);
 /* Counts a whole response's status. */
 void metrics_status(struct name_metrics *name, int status);
 /* The counters of `name`, one for each scenario by its index, made on first use; those of "(other)" after METRICS_CHECKS. Valid until metrics_free. */

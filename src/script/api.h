@@ -50,6 +50,8 @@ void api_user_empty(lua_State *L);
 /* Counts the Lua error that killed the strand's coroutine (its error object on top), and logs the first of its kind with the traceback. */
 void api_script_error(struct strand *strand);
 
+/* The innermost group that is open in the strand, or in which it was spawned; NULL: none. The metrics' text. */
+const char *api_group_around(const struct strand *strand);
 /* The strand has slept for so long; at the beginning of a sleep, less the time. */
 void api_group_slept(struct strand *strand, int64_t ns);
 /* Counts every group that is open in the strand as cut. Touches no Lua state. */

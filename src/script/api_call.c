@@ -11,6 +11,7 @@
 struct call {
     struct link link; /* vm->calls, while it holds an answer */
     struct vm *vm;
+    uint64_t slices;           /* of its first request */
     struct exchange *exchange; /* finished, delivered, not recorded; NULL: none */
     int64_t started, intended, deadline; /* ns, of its first request; started 0: nothing was sent yet */
 };
@@ -35,11 +36,13 @@ bool api_call_begin(struct call *call, struct exchange *exchange)
         exchange->earlier = exchange->started - call->started;
         exchange->intended = call->intended;
         exchange->deadline = call->deadline;
+        exchange->slices = call->slices;
         return false;
     }
     call->started = exchange->started;
     call->intended = exchange->intended;
     call->deadline = exchange->deadline;
+    call->slices = exchange->slices;
     return true;
 }
 
@@ -98,7 +101,7 @@ static int count_step(lua_State *L)
     enum step step = luaL_checkoption(L, 2, NULL, names) ? STEP_RETRIED : STEP_REDIRECTED;
     if (!call->exchange)
         return 0;
-    record_step(call->exchange, step);
+    record_step(call->vm->metrics, call->exchange, step);
     let_go(call);
     return 0;
 }

@@ -45,10 +45,11 @@ void api_group_free(struct vm *vm)
 static struct group_metrics *find_group(const struct strand *strand, const char *name, size_t length)
 {
     const struct vu *vu = strand->vu;
-    if (!strand->groups)
+    const char *around = api_group_around(strand);
+    if (!around)
         return metrics_group(vu->vm->metrics, vu->scenario->index, name, length);
     struct buf path = { 0 };
-    buf_printf(&path, "%s/", strand->groups->metrics->name);
+    buf_printf(&path, "%s/", around);
     buf_append(&path, name, length);
     struct group_metrics *found = metrics_group(vu->vm->metrics, vu->scenario->index, path.data, path.length);
     buf_free(&path);
@@ -93,6 +94,11 @@ static int group_end(lua_State *L)
         frame->metrics->cut++;
     drop_frame(strand->vu->vm, frame);
     return 0;
+}
+
+const char *api_group_around(const struct strand *strand)
+{
+    return strand->groups ? strand->groups->metrics->name : strand->spawned_in;
 }
 
 void api_group_slept(struct strand *strand, int64_t ns)

@@ -166,6 +166,8 @@ static void submit(struct vu *vu, struct exchange *exchange, int64_t now)
     exchange->figures = exchange->request->metrics;
     if (vu->phase == PHASE_START || vu->phase == PHASE_STOP)
         exchange->figures = figures_of_phase(vu, exchange->figures);
+    if (vu->vm->metrics->slices)
+        exchange->slices = metrics_slices(vu->vm->metrics, exchange->request->method, api_group_around(exchange->owner));
     if (!exchange->call || api_call_begin(exchange->call, exchange))
         name_or_aside(exchange->figures, exchange->intended)->started++;
     pool_submit(pool, vu->client, exchange);

@@ -35,6 +35,7 @@ static int spawn(lua_State *L)
     lua_setmetatable(L, -2);
     lua_insert(L, 1);
     struct task *task = task_new(strand->vu, L, 2);
+    task->strand.spawned_in = api_group_around(strand);
     task->handle = handle;
     *handle = task;
     return 1;

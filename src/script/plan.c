@@ -122,6 +122,45 @@ static void read_export(lua_State *L, struct plan *plan)
     lua_pop(L, 1);
 }
 
+static char *text_or_null(lua_State *L, const char *key)
+{
+    lua_getfield(L, -1, key);
+    const char *text = lua_tostring(L, -1);
+    char *copy = text ? mem_text(text, strlen(text)) : NULL;
+    lua_pop(L, 1);
+    return copy;
+}
+
+static const char *read_slice(lua_State *L, struct slice *slice)
+{
+    *slice = (struct slice){ .method = text_or_null(L, "method"), .group = text_or_null(L, "group"), .first = (int)field_count(L, "first", 0), .last = (int)field_count(L, "last", 0) };
+    char *error = field_text(L, "error", "");
+    for (int i = ERR_NONE + 1; i < ERR_COUNT; i++)
+        if (!strcmp(error, err_name((enum err)i)))
+            slice->error = (enum err)i;
+    const char *wrong = *error && !slice->error ? "the error of a slice is not known" : NULL;
+    free(error);
+    return wrong;
+}
+
+static const char *read_slices(lua_State *L, struct slices *slices)
+{
+    const char *wrong = NULL;
+    lua_getfield(L, -1, "slices");
+    size_t count = lua_istable(L, -1) ? lua_objlen(L, -1) : 0;
+    if (count > SLICES_MOST)
+        wrong = "there are too many slices";
+    if (count && !wrong)
+        *slices = (struct slices){ .list = mem_array(count, sizeof *slices->list), .count = count };
+    for (size_t i = 0; i < slices->count && !wrong; i++) {
+        lua_rawgeti(L, -1, (int)i + 1);
+        wrong = read_slice(L, &slices->list[i]);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    return wrong;
+}
+
 static const char *read_plan(lua_State *L, struct plan *plan)
 {
     plan->threads = (unsigned)field_count(L, "threads", 0);
@@ -134,8 +173,10 @@ static const char *read_plan(lua_State *L, struct plan *plan)
     plan->slot = field_text(L, "slot", "");
     journal_plan_read(L, &plan->journal);
     read_export(L, plan);
+    const char *wrong = read_slices(L, &plan->slices);
     lua_getfield(L, -1, "scenarios");
-    const char *wrong = lua_istable(L, -1) ? read_scenarios(L, plan) : "there is no list of scenarios";
+    if (!wrong)
+        wrong = lua_istable(L, -1) ? read_scenarios(L, plan) : "there is no list of scenarios";
     lua_pop(L, 1);
     return wrong;
 }
@@ -177,6 +218,7 @@ void plan_metrics_init(const struct plan *plan, struct metrics *metrics)
     for (size_t i = 0; i < plan->scenario_count; i++)
         names[i] = plan->scenarios[i].name;
     metrics_init(metrics, names, plan->scenario_count);
+    metrics->slices = plan->slices.count ? &plan->slices : NULL;
     free(names);
 }
 
@@ -188,6 +230,7 @@ void command_free(struct command *command)
         free(command->plan.scenarios[i].stages);
         http_plan_free(&command->plan.scenarios[i].http);
     }
+    slices_free(&command->plan.slices);
     free(command->plan.scenarios);
     free(command->plan.slot);
     journal_plan_free(&command->plan.journal);

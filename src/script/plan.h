@@ -59,6 +59,7 @@ struct plan {
     bool exported;          /* figures are served while the run goes on (--prometheus): the workers publish all of them */
     char *export_host;      /* where; "": on any address */
     int export_port;        /* 0: any free one */
+    struct slices slices;   /* kinds of requests that are kept apart for thresholds */
     struct scenario_plan *scenarios;
     size_t scenario_count;
 };

@@ -99,11 +99,15 @@ static void record_response(struct name_metrics *name, const struct exchange *ex
         hist_record(&name->tls, exchange->tls);
 }
 
-static void record_interrupted(struct name_metrics *name, struct name_metrics *own, const struct exchange *exchange)
+static void record_failure(struct name_metrics *name, enum err verdict)
 {
-    name->interrupted++;
-    if (name == own)
-        hist_record(&own->scenario->unfinished, exchange->finished - exchange->intended);
+    name->errors[verdict]++;
+    if (verdict == ERR_INTERRUPTED)
+        name->interrupted++;
+    else if (verdict == ERR_TIMEOUT || verdict == ERR_CONNECT_TIMEOUT)
+        name->timed_out++;
+    else
+        name->failed++;
 }
 
 /* "interrupted" and "status" need no words. */
@@ -123,26 +127,50 @@ static void record_bytes(struct name_metrics *name, const struct exchange *excha
     name->retried += exchange->retried;
 }
 
+static void record_end(struct name_metrics *name, const struct exchange *exchange, enum err verdict, bool open)
+{
+    record_bytes(name, exchange);
+    if (exchange->error)
+        record_failure(name, verdict);
+    else
+        record_response(name, exchange, verdict, open);
+}
+
+/* Among the requests of each kind that it is of. */
+static void record_slices(const struct metrics *metrics, const struct exchange *exchange, enum err verdict)
+{
+    struct name_metrics *name = exchange->figures;
+    for (uint64_t left = exchange->slices; left; left &= left - 1) {
+        size_t index = (size_t)__builtin_ctzll(left);
+        if (!slice_has(&metrics->slices->list[index], exchange->error ? 0 : exchange->status, verdict))
+            continue;
+        struct name_metrics *slice = metrics_slice(metrics, name, index);
+        slice->started++;
+        record_end(slice, exchange, verdict, name->scenario->open);
+    }
+}
+
+/* What the scenario keeps of requests that are in its figures. */
+static void record_scenario(struct scenario_metrics *scenario, const struct exchange *exchange, enum err verdict)
+{
+    if (!exchange->error)
+        record_latency(scenario, exchange, verdict);
+    else if (verdict == ERR_INTERRUPTED)
+        hist_record(&scenario->unfinished, exchange->finished - exchange->intended);
+}
+
 void record_exchange(struct metrics *metrics, const struct exchange *exchange, enum err verdict, const char *text)
 {
     struct name_metrics *own = exchange->figures, *name = name_or_aside(own, exchange->intended);
     if (name != own && verdict != ERR_INTERRUPTED)
         own->aside = verdict;
-    record_bytes(name, exchange);
-    if (!exchange->error) {
-        record_response(name, exchange, verdict, own->scenario->open);
-        if (!verdict)
-            own->in_window += is_in_window(own->scenario, exchange->finished);
-        if (name == own)
-            record_latency(own->scenario, exchange, verdict);
-    } else {
-        name->errors[verdict]++;
-        if (verdict == ERR_INTERRUPTED)
-            record_interrupted(name, own, exchange);
-        else if (verdict == ERR_TIMEOUT || verdict == ERR_CONNECT_TIMEOUT)
-            name->timed_out++;
-        else
-            name->failed++;
+    record_end(name, exchange, verdict, own->scenario->open);
+    if (!verdict)
+        own->in_window += is_in_window(own->scenario, exchange->finished);
+    if (name == own) {
+        record_scenario(own->scenario, exchange, verdict);
+        if (exchange->slices)
+            record_slices(metrics, exchange, verdict);
     }
     if (verdict)
         record_text(metrics, exchange, verdict, text);
@@ -150,12 +178,22 @@ void record_exchange(struct metrics *metrics, const struct exchange *exchange, e
         record_journal(metrics, exchange, verdict);
 }
 
-void record_step(const struct exchange *exchange, enum step step)
+static void count_step(struct name_metrics *name, const struct exchange *exchange, enum step step)
 {
-    struct name_metrics *name = name_or_aside(exchange->figures, exchange->intended);
     record_bytes(name, exchange);
     if (step == STEP_REDIRECTED)
         name->redirected++;
     else
         name->retried++;
+}
+
+void record_step(const struct metrics *metrics, const struct exchange *exchange, enum step step)
+{
+    struct name_metrics *own = exchange->figures, *name = name_or_aside(own, exchange->intended);
+    count_step(name, exchange, step);
+    for (uint64_t left = name == own ? exchange->slices : 0; left; left &= left - 1) {
+        size_t index = (size_t)__builtin_ctzll(left);
+        if (slice_has(&metrics->slices->list[index], 0, ERR_NONE)) /* whatever the call ends with */
+            count_step(metrics_slice(metrics, own, index), exchange, step);
+    }
 }

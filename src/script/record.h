@@ -19,6 +19,6 @@ void record_journal(struct metrics *metrics, const struct exchange *exchange, en
 /* What a whole response counts as that was not the last of its call, but a step on the way. */
 enum step { STEP_REDIRECTED, STEP_RETRIED };
 /* Adds a finished exchange that was followed by another one of the same call. */
-void record_step(const struct exchange *exchange, enum step step);
+void record_step(const struct metrics *metrics, const struct exchange *exchange, enum step step);
 
 #endif

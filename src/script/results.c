@@ -58,10 +58,14 @@ static void push_name(lua_State *L, const char *name)
     buf_free(&label);
 }
 
+static void push_slices(lua_State *L, const struct name_metrics *name);
+
 static void push_named(lua_State *L, const struct name_metrics *name)
 {
     lua_newtable(L);
     push_name(L, name->name);
+    if (name->slices)
+        push_slices(L, name);
     table_set_count(L, "started", name->started);
     table_set_count(L, "succeeded", name->succeeded);
     table_set_count(L, "failed", name->failed);
@@ -88,6 +92,17 @@ static void push_named(lua_State *L, const struct name_metrics *name)
     table_set_hist(L, "blocked", &name->blocked);
     table_set_hist(L, "connect", &name->connect);
     table_set_hist(L, "tls", &name->tls);
+}
+
+/* By the index in the plan. */
+static void push_slices(lua_State *L, const struct name_metrics *name)
+{
+    lua_newtable(L);
+    for (size_t i = 0; i < name->slice_count; i++) {
+        push_named(L, &name->slices[i]);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+    lua_setfield(L, -2, "slices");
 }
 
 static void push_iterations(lua_State *L, const struct iteration_counts *counts)
@@ -427,6 +442,8 @@ void results_push(lua_State *L, const struct results *results)
         push_stuck(L, results->stuck);
     push_machine(L);
     push_scenarios(L, results);
+    push_texts(L, (const char *const *)results->metrics->methods.texts, results->metrics->methods.count);
+    lua_setfield(L, -2, "methods");
     push_error_texts(L, results->metrics);
     push_checks(L, results->metrics);
     push_script_errors(L, results->metrics);

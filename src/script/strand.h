@@ -25,6 +25,7 @@ struct strand {
     struct vu *vu;
     struct lua_State *co;
     struct group_frame *groups; /* the innermost open group (script/api_group.c); NULL: none */
+    const char *spawned_in;     /* the group in which the task was made; NULL: none, or it is no task. The metrics' */
 
     /* what it waits for: at most one of these at a time */
     struct timer timer;

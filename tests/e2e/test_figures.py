@@ -1,4 +1,5 @@
 """A script's own metrics, its thresholds and its report: the figures are known from what the script does, and each mistake has its message."""
+import json
 import math
 
 import pytest
@@ -120,6 +121,50 @@ def test_thresholds_of_the_script_and_of_a_scenario(luabench):
                              + ITERATE % '"iterations: count == 5"')
     assert [(each["metric"], each["scenario"], each["value"]) for each in result["thresholds"] if not each["implicit"]] == [
         ("iterations", None, 15), ("checks", None, 1), ("iterations{scenario=a}", None, 10), ("iterations", "b", 5)]
+
+
+# 300 iterations: every third status is a 503, once an iteration a POST and a PURGE; a batch, a task and a nested group in the group.
+KINDS = """scenario "s" { users = 3, iterations = 300, on_start = function() http.get("/hello") end,
+  run = function(user)
+    http.get("/status/" .. (user.sequence % 3 == 0 and 503 or 200), { name = "S" })
+    group("pay", function()
+      http.post("/echo", { body = "x" })
+      group("card", function() http.get("/hello") end)
+      http.batch { "/bytes/10", "/bytes/20" }
+      spawn(function() group("late", function() http.get("/hello") end) end):wait()
+    end)
+    group("payment", function() http.request { method = "PURGE", url = "/echo", redirects = 1 } end)
+  end }
+"""
+KINDS_KNOWN = {
+    "http.latency{status=200}: count": 3 + 200 + 300 * 6, "http.latency{status=5xx, method=GET}: count": 100, "http.latency{error=status, name=S}: count": 100,
+    "http.service{group=pay}: count": 1500, "http.wait{group=pay/card}: count": 300, "http.latency{group=pay/late}: count": 300, "http.latency{group=payment}: count": 300,
+    "http.requests{method=POST}: count": 300, "http.requests{method=GET, status=503}: count": 100, "http.requests{method=PURGE, group=payment, status=503}: count": 0,
+    "http.errors{status=503}: rate": 100 / 2103, "http.errors{status=503, name=S}: rate": 1 / 3, "http.errors{method=POST}: rate": 0, "http.errors{method=GET, error=status}: rate": 100 / 1503,
+    "http.requests{phase=on_start}: count": 3, "http.latency{phase=run, method=GET}: count": 1500, "http.bytes_received{status=503}: count": None,
+}
+KINDS_UNMET = {"http.latency{status=404}": "no data: statuses seen: 200, 503", "http.errors{method=TRACE}": "no data: methods seen: GET, POST, PURGE",
+               "http.latency{group=none}": "no data: groups seen: pay, pay/card, pay/late, payment", "http.latency{error=timeout}": "no data: errors seen: status",
+               "http.latency{phase=on_stop}": "no data: phases seen: on_start, run"}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_kinds_of_requests_are_kept_apart(luabench, target, threads):
+    texts = [text + (" >= 0" if "rate" in text or "bytes" in text else " > 0") for text in KINDS_KNOWN]
+    texts += [f"{each}: {'rate < 100%' if 'errors' in each else 'max < 1h'}" for each in KINDS_UNMET]
+    result = luabench.result("-t", threads, target.url, status=1, script=KINDS + "thresholds {\n" + "".join(f"  {json.dumps(text)},\n" for text in texts) + "}\n")
+    found = {f"{each['metric']}: {each['expression'].split()[0]}": each for each in result["thresholds"] if not each["implicit"]}
+    known = {name: value for name, value in KINDS_KNOWN.items() if value is not None}
+    assert {name: found[name]["value"] for name in known} == pytest.approx(known)
+    assert found["http.bytes_received{status=503}: count"]["value"] >= 100 * len("HTTP/1.1 503 Service Unavailable\r\n\r\n")
+    seen = {name.split(":")[0]: each["text"] for name, each in found.items() if each["value"] is None}
+    assert {name: sorted_list(text) for name, text in seen.items()} == KINDS_UNMET
+
+
+def sorted_list(text):
+    """The list at the end of a text, in order: threads differ in what they see first."""
+    head, _, names = text.rpartition(": ")
+    return f"{head}: {', '.join(sorted(names.split(', ')))}"
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -71,7 +71,10 @@ describe("thresholds.parse", function()
     { "http.latency p(95) < 1s", 'a ":" is missing after http.latency' },
     { "", "a threshold looks like" },
     { "http.latency{nam=x}: max < 1s", 'cannot be narrowed by "nam", did you mean "name"?; it can by scenario, name' },
-    { "http.latency{status=200}: max < 1s", 'cannot be narrowed by "status"; it can by scenario, name' },
+    { "http.latency{check=x}: max < 1s", 'cannot be narrowed by "check"; it can by scenario, name, method, status, error, group, phase' },
+    { "checks{status=200}: rate < 1%", 'cannot be narrowed by "status"; it can by scenario, check' },
+    { "http.latency{method=post}: max < 1s", "method=post: write POST" },
+    { "http.latency{phase=start}: max < 1s", 'unknown phase "start"; there are run, on_start, on_stop' },
     { "iterations{name=x}: count > 1", 'cannot be narrowed by "name"; it can by scenario' },
     { "http.latency{name}: max < 1s", "write {key=value}" },
     { "http.latency{name=x: max < 1s", "is not closed by }" },
@@ -92,6 +95,31 @@ describe("thresholds.parse", function()
     local parsed, problem = thresholds.parse(12)
     assert.is_nil(parsed)
     assert.truthy(problem:find("not a number", 1, true))
+  end)
+end)
+
+describe("thresholds.kinds", function()
+  local function kinds(...)
+    local list = {}
+    for i, text in ipairs { ... } do list[i] = { expression = text } end
+    return thresholds.kinds(list)
+  end
+
+  it("are what has to be kept apart, each once", function()
+    assert.same({}, kinds("http.latency: max < 1s", "http.requests{status=503}: count < 1", "http.errors{error=timeout}: rate < 1%", "http.latency{name=x,phase=run}: max < 1s",
+      "iterations: count > 1", "group.duration{group=a}: max < 1s"))
+    assert.same({ { key = "POST\n\n5xx\n", method = "POST", first = 500, last = 599 }, { key = "\na/b\n\ntimeout", group = "a/b", error = "timeout" } },
+      kinds("http.wait{method=POST,status=5xx}: max < 1s", "http.requests{status=5xx,method=POST,name=x}: count < 1", "http.requests{group=a/b,error=timeout}: count < 1"))
+    assert.same({ { key = "\n\n503\n", first = 503, last = 503 } }, kinds("http.errors{status=503}: rate < 1%"))
+    assert.same(2, #kinds("http.errors{status=503,method=GET}: rate < 1%"))
+  end)
+
+  it("are not too many", function()
+    local texts = {}
+    for i = 1, 65 do texts[i] = ("http.latency{group=%d}: max < 1s"):format(i) end
+    local list, why = kinds(unpack(texts))
+    assert.is_nil(list)
+    assert.equal("thresholds: they narrow by 65 different sets of method, group, status and error; there can be 64", why)
   end)
 end)
 

@@ -42,9 +42,11 @@ http.get("/hello")
 check("is quick", now() - before < 5)]] },
   { "stop_user()", [[Ends this user; the others go on.]], [[if user.iteration == 3 then stop_user() end]] },
   { "stop_run(text?: string)", [[Ends the whole run, with exit status 3.]], [[if http.get("/hello").status == 401 then stop_run("the token is no longer good") end]] },
-  { "thresholds(list: table)", [[What must hold for the run to pass: texts as for `--threshold`, or tables with such a text, `abort = true` (ends the run when it fails), `after` (not before) and `empty = "ok"` (no data is no failure).]],
+  { "thresholds(list: table)", [[What must hold for the run to pass: texts as for `--threshold`, or tables with such a text, `abort = true` (ends the run when it fails), `after` (not before) and `empty = "ok"` (no data is no failure). A metric of requests can be narrowed by scenario, name, method, status (`503`, `5xx`), error, group (with the groups inside it), phase (`run`, `on_start`, `on_stop`) and tags: `http.latency{method=POST, status=200}: p(95) < 1s`. In `http.errors` status and error choose the errors, the others the requests of which they are a share.]],
     [[thresholds {
   "http.latency: p(95) < 2s, max < 30s",
+  "http.latency{method=GET, status=200}: p(99) < 20s",
+  "http.errors{status=5xx}: rate < 1%",
   { "http.errors: rate < 50%", abort = true, after = "10s" },
 }
 scenario "s" { iterations = 500, run = function() http.get("/hello") end }]] },

@@ -17,13 +17,15 @@ local ERRORS = { "dns", "connect", "connect_timeout", "tls", "timeout", "reset",
 
 -- Where the figures lie -----------------------------------------------------------------------------------------------
 
+local PLURALS = { status = "statuses" }
+
 -- "names seen: a, b, c and 7 more"
 local function seen(what, names)
   if #names == 0 then return ("no %s was seen"):format(what) end
   local shown = {}
   for i = 1, math.min(#names, 10) do shown[i] = terminal.fit(terminal.escape(names[i]), 40) end
   local more = #names > 10 and (" and %d more"):format(#names - 10) or ""
-  return ("%ss seen: %s%s"):format(what, table.concat(shown, ", "), more)
+  return ("%s seen: %s%s"):format(PLURALS[what] or what .. "s", table.concat(shown, ", "), more)
 end
 
 local function each_name(scope, visit)
@@ -33,7 +35,7 @@ local function each_name(scope, visit)
 end
 
 -- What narrows a built-in metric by itself; every other key of a selector is a tag.
-local KEYS = { scenario = true, name = true, status = true, error = true, check = true, group = true }
+local KEYS = { scenario = true, name = true, method = true, status = true, error = true, check = true, group = true }
 
 local function has_tags(selector)
   for key in pairs(selector) do
@@ -42,10 +44,15 @@ local function has_tags(selector)
   return false
 end
 
--- True when the selector's tags are those of a sample; its own count before its scenario's.
+-- A sample's own tags count before its scenario's. Requests of iterations have no phase among theirs.
+local function tag_of(key, of_sample, of_scenario)
+  return of_sample[key] or of_scenario[key] or (key == "phase" and "run" or nil)
+end
+
+-- True when the selector's tags are those of a sample.
 local function is_tagged(selector, of_sample, of_scenario)
   for key, value in pairs(selector) do
-    if not KEYS[key] and (of_sample[key] or of_scenario[key]) ~= value then return false end
+    if not KEYS[key] and tag_of(key, of_sample, of_scenario) ~= value then return false end
   end
   return true
 end
@@ -70,7 +77,7 @@ local function seen_of(scope)
     if not KEYS[each] and not scope.selector.name then key = each end
   end
   each_name(scope, function(named, scenario)
-    local value = key == "name" and (named.base or named.name) or (named.tags or NONE)[key] or scenario.tags[key]
+    local value = key == "name" and (named.base or named.name) or key ~= "name" and tag_of(key, named.tags or NONE, scenario.tags)
     if value and not known[value] then values[#values + 1], known[value] = value, true end
   end)
   return seen(key, values)
@@ -92,6 +99,81 @@ local function figures(scope)
   return found
 end
 
+-- Requests of one kind ---------------------------------------------------------------------------------------------------
+
+-- The kind of requests that the selector narrows to, as the core is to keep them apart: { key, method, group, first, last (status), error }; nil: all. Without
+-- `outcomes`, by what is known of a request before it ends.
+local function kind_of(selector, outcomes)
+  local status, failed = outcomes and selector.status or nil, outcomes and selector.error or nil
+  if not (selector.method or selector.group or status or failed) then return nil end
+  local key = table.concat({ selector.method or "", selector.group or "", status or "", failed or "" }, "\n")
+  local first = status and tonumber((status:gsub("xx$", "00")))
+  return { key = key, method = selector.method, group = selector.group, first = first, last = first and (status:find("xx", 1, true) and first + 99 or first), error = failed }
+end
+
+-- Counts of requests by one status or error are kept anyway.
+local function is_counted(selector)
+  return not (selector.method or selector.group or (selector.status and selector.error))
+end
+
+local function kinds_of_counts(selector)
+  return { not is_counted(selector) and kind_of(selector, true) or nil }
+end
+
+local function kinds_of_errors(selector)
+  return { kind_of(selector, false) or selector.status and kind_of(selector, true), selector.status and kind_of(selector, true) }
+end
+
+local function kinds_of_trends(selector)
+  return { kind_of(selector, true) }
+end
+
+-- Of what the selector means, the figures of the requests of that kind.
+local function narrowed(scope, kind)
+  local found, problem = figures(scope)
+  if not found or not kind then return found, problem end
+  local part, index = {}, nil
+  for i, each in ipairs(scope.plan.slices or NONE) do
+    if each.key == kind.key then index = i end
+  end
+  for _, entry in ipairs(found) do
+    local of = (entry[1].slices or NONE)[index]
+    if of then part[#part + 1] = { of, entry[2] } end
+  end
+  return part
+end
+
+local function group_names(scope)
+  local names, known = {}, {}
+  for _, scenario in ipairs(scope.scenarios) do
+    for _, group in ipairs(scenario.groups or NONE) do
+      if not known[group.name] then names[#names + 1], known[group.name] = group.name, true end
+    end
+  end
+  return names
+end
+
+local function add_keys(list, known, counts)
+  for key in pairs(counts or NONE) do
+    if not known[key] then list[#list + 1], known[key] = tostring(key), true end
+  end
+end
+
+-- What was seen, when there was nothing of that kind.
+local function seen_of_kind(scope)
+  local statuses, failures, known = {}, {}, {}
+  for _, entry in ipairs(figures(scope)) do
+    add_keys(statuses, known, entry[1].statuses)
+    add_keys(failures, known, entry[1].errors)
+  end
+  table.sort(statuses)
+  table.sort(failures)
+  if scope.selector.group then return seen("group", group_names(scope)) end
+  if scope.selector.method then return seen("method", scope.results.methods or NONE) end
+  if scope.selector.status then return seen("status", statuses) end
+  return seen("error", failures)
+end
+
 -- Rates are over the time in which iterations were started.
 local function duration(scope)
   local of = #scope.scenarios == 1 and scope.scenarios[1] or scope.results
@@ -107,11 +189,14 @@ end
 
 local function trend(pick)
   return function(scope)
-    local found, problem = figures(scope)
+    local kind = kind_of(scope.selector, true)
+    local found, problem = narrowed(scope, kind)
     if not found then return nil, problem end
     local hists = {}
     for _, entry in ipairs(found) do hists[#hists + 1] = pick(entry[1], entry[2]) end
-    return merged(hists)
+    local hist = merged(hists)
+    if kind and (not hist or hist:count() == 0) then return nil, seen_of_kind(scope) end
+    return hist
   end
 end
 
@@ -119,9 +204,9 @@ local function hist_trend(field)
   return trend(function(named) return named[field] end)
 end
 
-local function counter(count)
+local function counter(count, kinds)
   return function(scope)
-    local found, problem = figures(scope)
+    local found, problem = narrowed(scope, kinds(scope.selector)[1])
     if not found then return nil, problem end
     local total = 0
     for _, entry in ipairs(found) do total = total + count(entry[1], scope.selector) end
@@ -130,7 +215,7 @@ local function counter(count)
 end
 
 local function field_counter(field)
-  return counter(function(named) return named[field] end)
+  return counter(function(named) return named[field] end, kinds_of_trends)
 end
 
 local function count_iterations(field)
@@ -148,6 +233,7 @@ local function matches_status(status, wanted)
 end
 
 local function count_requests(named, selector)
+  if not is_counted(selector) then return named.started end
   if selector.error then return named.errors[selector.error] or 0 end
   if not selector.status then return named.started end
   local total = 0
@@ -158,17 +244,23 @@ local function count_requests(named, selector)
 end
 
 -- Requests that the end of the run interrupted are neither errors nor successes of the server: left out.
-local function error_rate(scope)
-  local found, problem = figures(scope)
-  if not found then return nil, problem end
-  local errors, all = 0, 0
+local function count_errors(found, wanted)
+  local errors = 0
   for _, entry in ipairs(found) do
     local named = entry[1]
-    local wanted = scope.selector.error
     errors = errors + (wanted and (named.errors[wanted] or 0) or named.failed + named.timed_out)
-    all = all + named.started - (wanted == "interrupted" and 0 or named.interrupted)
   end
-  return errors, all
+  return errors
+end
+
+-- A status and an error choose among the errors, the rest of the selector among the requests of which they are a share.
+local function error_rate(scope)
+  local selector, all = scope.selector, 0
+  local found, problem = narrowed(scope, kind_of(selector, false))
+  if not found then return nil, problem end
+  for _, entry in ipairs(found) do all = all + entry[1].started - (selector.error == "interrupted" and 0 or entry[1].interrupted) end
+  if all == 0 and (selector.method or selector.group) then return nil, seen_of_kind(scope) end
+  return count_errors(selector.status and narrowed(scope, kind_of(selector, true)) or found, selector.error), all
 end
 
 -- The passes and fails of a check, in all or of each selected scenario.
@@ -211,15 +303,13 @@ end
 
 -- Groups of the selected scenarios: of one name, or all together.
 local function group_duration(scope)
-  local wanted, hists, names, known = scope.selector.group, {}, {}, {}
+  local wanted, hists = scope.selector.group, {}
   for _, scenario in ipairs(scope.scenarios) do
-    for _, group in ipairs(scenario.groups or {}) do
+    for _, group in ipairs(scenario.groups or NONE) do
       if not wanted or group.name == wanted then hists[#hists + 1] = group.duration end
-      if not known[group.name] then names[#names + 1] = group.name end
-      known[group.name] = true
     end
   end
-  if wanted and #hists == 0 then return nil, seen("group", names) end
+  if wanted and #hists == 0 then return nil, seen("group", group_names(scope)) end
   return merged(hists)
 end
 
@@ -282,21 +372,21 @@ end
 
 -- The list ------------------------------------------------------------------------------------------------------------
 
-local BY_NAME = { "scenario", "name" }
+local BY_REQUEST = { "scenario", "name", "method", "status", "error", "group", "phase" }
 local BY_SCENARIO = { "scenario" }
 
 local METRICS = {
-  { name = "http.requests", kind = "counter", selectors = { "scenario", "name", "status", "error" }, read = counter(count_requests) },
-  { name = "http.errors", kind = "rate", selectors = { "scenario", "name", "error" }, read = error_rate },
-  { name = "http.latency", kind = "trend", selectors = BY_NAME,
+  { name = "http.requests", kind = "counter", selectors = BY_REQUEST, kinds = kinds_of_counts, read = counter(count_requests, kinds_of_counts) },
+  { name = "http.errors", kind = "rate", selectors = BY_REQUEST, kinds = kinds_of_errors, read = error_rate },
+  { name = "http.latency", kind = "trend", selectors = BY_REQUEST,
     read = trend(function(named, scenario) return metrics.headline(named, scenario.model) end) },
-  { name = "http.service", kind = "trend", selectors = BY_NAME, read = hist_trend("service") },
-  { name = "http.wait", kind = "trend", selectors = BY_NAME, read = hist_trend("wait") },
-  { name = "http.blocked", kind = "trend", selectors = BY_NAME, read = hist_trend("blocked") },
-  { name = "http.connect", kind = "trend", selectors = BY_NAME, read = hist_trend("connect") },
-  { name = "http.tls", kind = "trend", selectors = BY_NAME, read = hist_trend("tls") },
-  { name = "http.bytes_sent", kind = "counter", size = true, selectors = BY_NAME, read = field_counter("bytes_sent") },
-  { name = "http.bytes_received", kind = "counter", size = true, selectors = BY_NAME, read = field_counter("bytes_received") },
+  { name = "http.service", kind = "trend", selectors = BY_REQUEST, read = hist_trend("service") },
+  { name = "http.wait", kind = "trend", selectors = BY_REQUEST, read = hist_trend("wait") },
+  { name = "http.blocked", kind = "trend", selectors = BY_REQUEST, read = hist_trend("blocked") },
+  { name = "http.connect", kind = "trend", selectors = BY_REQUEST, read = hist_trend("connect") },
+  { name = "http.tls", kind = "trend", selectors = BY_REQUEST, read = hist_trend("tls") },
+  { name = "http.bytes_sent", kind = "counter", size = true, selectors = BY_REQUEST, read = field_counter("bytes_sent") },
+  { name = "http.bytes_received", kind = "counter", size = true, selectors = BY_REQUEST, read = field_counter("bytes_received") },
   { name = "iterations", kind = "counter", selectors = BY_SCENARIO, read = count_iterations("completed") },
   { name = "iteration.duration", kind = "trend", selectors = BY_SCENARIO, read = iteration_duration },
   { name = "group.duration", kind = "trend", selectors = { "scenario", "group" }, read = group_duration },
@@ -323,7 +413,8 @@ local AGGREGATE_NAMES = { trend = { "min", "mean", "median", "max", "stddev", "p
 
 local by_name = {}
 for _, metric in ipairs(METRICS) do
-  metric.by_sample = metric.name:find("^http%.") ~= nil -- requests have tags of their own, the rest has those of scenarios
+  metric.by_sample = metric.selectors == BY_REQUEST -- requests have tags of their own, the rest has those of scenarios
+  if metric.by_sample then metric.kinds = metric.kinds or kinds_of_trends end
   by_name[metric.name] = metric
 end
 
@@ -368,8 +459,18 @@ function metrics.has(list, item)
   return false
 end
 
+--- The kinds of requests that the core has to keep apart for a metric with that selector: a list without gaps.
+function metrics.kinds(metric, selector)
+  local list = {}
+  for _, kind in pairs(metric.kinds and metric.kinds(selector) or NONE) do list[#list + 1] = kind end
+  return list
+end
+
 --- True when the key of a selector can be but a tag.
-function metrics.is_tag(key) return not KEYS[key] and key:find("^[%a_]") ~= nil end
+function metrics.is_tag(key) return not KEYS[key] and key ~= "phase" and key:find("^[%a_]") ~= nil end
+
+local STANDARD = { GET = true, HEAD = true, POST = true, PUT = true, PATCH = true, DELETE = true, OPTIONS = true, TRACE = true }
+local PHASES = { run = true, on_start = true, on_stop = true }
 
 --- What is wrong with the value of a selector, in words, or nil. Scenarios, names and checks are known only after the run.
 function metrics.check_value(key, value)
@@ -377,6 +478,8 @@ function metrics.check_value(key, value)
   if key == "status" and not value:match("^[1-5]%d%d$") and not value:match("^[1-5]xx$") then
     return ('status=%s: write a status like 503 or a class like 5xx'):format(value)
   end
+  if key == "method" and value ~= value:upper() and STANDARD[value:upper()] then return ("method=%s: write %s"):format(value, value:upper()) end
+  if key == "phase" and not PHASES[value] then return ('unknown phase "%s"; there are run, on_start, on_stop'):format(value) end
   if key == "error" and not metrics.has(ERRORS, value) then
     local near = nearest.name(value, ERRORS)
     return ('unknown error "%s"%s; there are %s'):format(value, near and (', did you mean "%s"?'):format(near) or "", table.concat(ERRORS, ", "))
