@@ -96,8 +96,8 @@ static void check_descriptors(struct runner *runner)
         if (runner->plan->scenarios[i].model == MODEL_CLOSED) /* max_users of the open model is a limit, not a number */
             users += runner->plan->scenarios[i].users;
     if (!getrlimit(RLIMIT_NOFILE, &limit) && users + SPARE_DESCRIPTORS > limit.rlim_cur)
-        note(runner, "%llu users may need more connections than the %llu open files allowed here (raise it: ulimit -n)", (unsigned long long)users,
-             (unsigned long long)limit.rlim_cur);
+        note(runner, "%llu user%s may need more connections than the %llu open files allowed here (raise it: ulimit -n)", (unsigned long long)users,
+             users == 1 ? "" : "s", (unsigned long long)limit.rlim_cur);
 }
 
 /* Each worker needs users, and one of the connections that they share. */

@@ -23,6 +23,7 @@ import pytest
 
 from certificates import Authority
 from hostile import Hostile
+from namespace import Namespace
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -56,13 +57,14 @@ class Luabench:
     def __init__(self, folder):
         self.folder = folder
         self.more = []  # options of every run
+        self.enter = []  # what stands before it, to run it elsewhere
         self.started = []
 
     def command(self, args, script):
         if script is not None:
             (self.folder / "script.lua").write_text(script)
             args = ["script.lua", *args]
-        return [self.path, *map(str, [*args[:1], *self.more, *args[1:]])]
+        return [*self.enter, self.path, *map(str, [*args[:1], *self.more, *args[1:]])]
 
     def run(self, *args, script=None, timeout=60, **options):
         """Runs it to its end; the CompletedProcess has stdout and stderr as text."""
@@ -308,3 +310,19 @@ def hostile():
     for server in servers:
         server.shutdown()
         server.server_close()
+
+
+@pytest.fixture
+def namespace(luabench, tmp_path):
+    """A function that makes a network of its own with these settings, in which luabench runs from then on."""
+    spaces = []
+
+    def make(*settings):
+        spaces.append(Namespace(tmp_path, *settings))
+        if spaces[-1].why:
+            pytest.skip(spaces[-1].why)
+        luabench.enter = spaces[-1].enter
+        return spaces[-1]
+    yield make
+    for space in spaces:
+        space.close()
