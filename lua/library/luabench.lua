@@ -167,7 +167,7 @@ local Scenario = {}
 ---@field cookies? boolean false: cookies are neither kept nor sent.
 ---@field discard_bodies? boolean true: bodies are read and thrown away.
 ---@field decode? boolean false: gzip and its like are not asked for and not decoded.
----@field pipeline? integer HTTP/1.1: requests that may wait for answers on one connection.
+---@field pipeline? integer HTTP/1.1: requests that may wait for their answers on one connection: those of `http.batch`, of tasks, of users who share `connections`. A user who pipelines has one connection to a host unless `connections_per_user` says otherwise. Behind a response that ends its connection the others fail, or are sent again as `retry` says.
 ---@field version? string "1.1", "2" or "auto": over TLS what the server chooses, 1.1 in the clear.
 ---@field insecure? boolean true: any certificate is taken.
 ---@field ca? string A PEM file of authorities to trust instead of the system's.

@@ -214,6 +214,10 @@ local function contradiction(http)
   end
   if http.insecure and http.ca then return "`insecure` takes any certificate, `ca` says whose: use one" end
   if http.key and not http.cert then return "`key` is that of a certificate, and there is none: `cert` is missing" end
+  if http.pipeline and http.pipeline > 1 then
+    if http.version == "2" then return '`pipeline` is of HTTP/1.1, and `version = "2"` excludes it: over HTTP/2 requests share a connection anyway' end
+    if http.keep_alive == false then return "`pipeline` sends several requests over a connection, and with `keep_alive = false` each has its own" end
+  end
   if http.min_tls and http.max_tls and http.min_tls > http.max_tls then return "`min_tls` is above `max_tls`" end
 end
 

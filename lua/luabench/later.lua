@@ -10,7 +10,7 @@ end
 
 later.globals = set ""
 later.scenario_keys = set ""
-later.http_keys = set "pipeline"
+later.http_keys = set ""
 later.request_keys = set ""
 later.http_functions = set ""
 later.response_fields = set ""

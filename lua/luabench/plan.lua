@@ -81,7 +81,7 @@ local function http_of(values, given, target)
     timeout = http.timeout, connect_timeout = http.connect_timeout, max_body = http.max_body, keep_alive = http.keep_alive, retry = http.retry,
     lenient = given.lenient_http or false, requests_per_connection = http.requests_per_connection, connections_per_user = values.connections_per_user,
     decode = http.decode, discard_bodies = http.discard_bodies, cookies = http.cookies, redirects = http.redirects, auth = http.auth or nil,
-    connections = values.connections, streams = given.streams,
+    connections = values.connections, streams = given.streams, pipeline = http.pipeline,
   }, http, given, target)
 end
 
@@ -101,7 +101,7 @@ local function effective(each, given)
   values.http = values.http or {}
   override_http(values.http, given)
   local defaults = options.fill("scenario", {})
-  values.connections_per_user = values.connections_per_user or defaults.connections_per_user
+  values.connections_per_user = values.connections_per_user or (values.http.pipeline or 1) > 1 and 1 or defaults.connections_per_user
   local target = given.target or values.target
   local http = http_of(values, given, target)
   check_connections(each, http, given)

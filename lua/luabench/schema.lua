@@ -61,6 +61,7 @@ schema.http = {
   { "unix_socket", kind = "path" },
   { "source_addresses", kind = "source_address_list" },
   { "proxy", kind = "proxy" },
+  { "pipeline", kind = "count", default = 1, most = 1000 },
 }
 
 schema.request = {

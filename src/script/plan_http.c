@@ -149,6 +149,7 @@ void http_plan_read(lua_State *L, struct http_plan *http)
         .connections = (unsigned)(shared ? shared : field_count(L, "connections_per_user", 6)),
         .shared = shared,
         .streams = (unsigned)field_count(L, "streams", 0),
+        .pipeline = (unsigned)field_count(L, "pipeline", 1),
         .keep_alive = field_bool(L, "keep_alive"),
         .retry = field_bool(L, "retry"),
         .lenient = field_bool(L, "lenient"),

@@ -318,3 +318,56 @@ def test_requests_per_connection_over_tls(luabench, start, authority, tls):
     result = luabench.result(f"https://127.0.0.1:{sink.port}/", "-n", 20, "-c", 1, "--requests-per-connection", 4, "--cacert", authority.path)
     assert scenario_of(result)["requests"]["succeeded"] == 20
     assert len(sink.peers) == 5
+
+
+# Pipelining
+
+class InHands(socketserver.BaseRequestHandler):
+    """Answers when `hand` requests have come, all of them at once, each with its path."""
+
+    def handle(self):
+        self.server.connections += 1
+        waiting = b""
+        while data := self.request.recv(65536):
+            waiting += data
+            heads = waiting.split(b"\r\n\r\n")
+            if len(heads) <= self.server.hand:
+                continue
+            paths = [head.split()[1] for head in heads[:self.server.hand]]
+            waiting = b"\r\n\r\n".join(heads[self.server.hand:])
+            self.request.sendall(b"".join(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(path), path) for path in paths))
+
+
+@pytest.fixture
+def in_hands():
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), InHands)
+    server.daemon_threads, server.connections, server.hand = True, 0, 4
+    server.url = f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_batch_is_pipelined(luabench, in_hands):
+    script = """scenario "s" { iterations = 5, http = { pipeline = 4 }, run = function()
+        for i, res in ipairs(http.batch({ "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8" }, { limit = 8 })) do check("in order", res.body == "/" .. i) end
+      end }"""
+    result = luabench.result(in_hands.url, script=script)
+    assert result["checks"]["in order"]["passes"] == 40 and result["checks"]["in order"]["fails"] == 0
+    assert result["total"]["requests"]["succeeded"] == 40 and in_hands.connections == 1
+
+
+def test_users_who_share_a_connection_pipeline(luabench, in_hands):
+    script = 'scenario "s" { users = 4, iterations = 40, connections = 1, http = { pipeline = 4 }, run = function() http.get("/x") end }'
+    assert luabench.result("-t1", in_hands.url, script=script)["total"]["requests"]["succeeded"] == 40
+    assert in_hands.connections == 1
+
+
+@pytest.mark.parametrize("key, message", {
+    'version = "2"': '`pipeline` is of HTTP/1.1, and `version = "2"` excludes it: over HTTP/2 requests share a connection anyway',
+    "keep_alive = false": "`pipeline` sends several requests over a connection, and with `keep_alive = false` each has its own",
+}.items())
+def test_what_excludes_pipelining(luabench, key, message):
+    done = luabench.run("--dry-run", script=f'\nscenario "s" {{ run = function() end, http = {{ pipeline = 2, {key} }} }}')
+    assert (done.returncode, done.stderr) == (2, f'luabench: script.lua:2: scenario "s": http: {message}\n')

@@ -69,6 +69,7 @@ HTTP = {
     "unix_socket": ("5", "must be a text, not 5"),
     "source_addresses": ("'x'", '"x" is not an IP address'),
     "proxy": ("'ftp://x'", "ftp://: only http:// proxies are known"),
+    "pipeline": ("1001", "1001 is more than 1,000"),
 }
 
 REQUEST = {

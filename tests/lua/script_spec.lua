@@ -36,7 +36,7 @@ describe("a script's scenario", function()
     assert.is_nil(each.iterations_per_user)
     assert.equal("function", type(each.run))
     assert.truthy(each.where:find(":1$"))
-    assert.same({ timeout = 30, connect_timeout = 10, max_body = 67108864, decode = true, discard_bodies = false, cookies = true, redirects = 0, keep_alive = true, retry = true, lenient = false, requests_per_connection = 0, connections_per_user = 6,
+    assert.same({ timeout = 30, connect_timeout = 10, max_body = 67108864, decode = true, discard_bodies = false, cookies = true, redirects = 0, keep_alive = true, retry = true, lenient = false, requests_per_connection = 0, connections_per_user = 6, pipeline = 1,
       version = "auto", insecure = false, resume = true, tls = false },
       each.http)
     assert.same({ 10, 10, "lines", "run" }, { plan.script_timeout, plan.interval, plan.progress, plan.action })
