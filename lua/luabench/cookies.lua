@@ -113,7 +113,7 @@ end
 
 -- Name, value and attributes of a line; nothing of one that is no cookie.
 local function split(line)
-  if find(line, "[%z\r\n]") then return nil end
+  if find(line, "[%z\1-\8\10-\31\127]") then return nil end -- as RFC 6265 bis 5.6 has it: no cookie is one with control characters
   local name, value, rest = match(line, "^([%w_-]+)=([^%c%s;]*)(.*)$") -- most of them, at once
   if name and (rest == "" or byte(rest) == 59) then return name, value, rest end
   local pair

@@ -50,7 +50,7 @@ static const char *parse_ipv6(struct url *url, const char *text, size_t length)
     size_t rest = length - url->host_length - 2;
     if (rest && end[1] != ':')
         return "the IPv6 address is followed by something that is no port";
-    return parse_port(url, end + 2, rest ? rest - 1 : 0);
+    return rest ? parse_port(url, end + 2, rest - 1) : parse_port(url, end, 0);
 }
 
 /* What may stand in a host name: RFC 3986's unreserved characters and sub-delims; no percent-encoding, which no resolver undoes. */
@@ -76,7 +76,7 @@ static const char *parse_host(struct url *url, const char *text, size_t length)
         if (!host_character((unsigned char)text[i]))
             return "the host name has a character that is not allowed";
     }
-    return parse_port(url, colon + 1, colon ? length - url->host_length - 1 : 0);
+    return colon ? parse_port(url, colon + 1, length - url->host_length - 1) : parse_port(url, text, 0);
 }
 
 static const char *parse_authority(struct url *url, const char *text, size_t length)

@@ -79,6 +79,14 @@ describe("Set-Cookie (5.2)", function()
   it("without a name or a = is nothing", function()
     for _, line in ipairs { "", "a", "=b", " =b", ";a=b", "; Path=/" } do assert.message(line).is_nil(parsed(line)) end
   end)
+  it("with a control character but a tab is nothing (RFC 6265 bis, 5.6)", function()
+    for _, c in ipairs { "\0", "\1", "\8", "\n", "\r", "\27", "\31", "\127" } do
+      assert.is_nil(cookies.parse("a=b" .. c .. "c"))
+      assert.is_nil(cookies.parse("a" .. c .. "=b"))
+      assert.is_nil(cookies.parse("a=b; Path=/" .. c))
+    end
+    assert.equal("b\tc", cookies.parse("a=b\tc").value)
+  end)
   it("has attributes in any case, of which the last one counts", function()
     assert.same({ "a", "b", "example.com", "/x", true, 5 }, parsed "a=b; DOMAIN=.Example.COM ;pAtH = /x;SECURE;Max-Age=5;HttpOnly;unknown=1;;")
     assert.same({ "a", "b", "b.example", "/y", false, 6 }, parsed "a=b; domain=a.example; domain=b.example; path=/x; path=/y; max-age=5; max-age=6")
