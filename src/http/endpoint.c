@@ -218,12 +218,13 @@ void endpoint_returned(struct endpoint *endpoint, struct link *exchanges, bool o
     link_init(&again);
     while ((link = list_shift(exchanges))) {
         struct exchange *exchange = container_of(link, struct exchange, link);
-        bool spent = exchange->retried && !often;
+        bool spent = exchange->refused && !often;
         if (exchange->written && (spent || exchange->answered || !endpoint->client->options->retry)) {
             exchange_fail(exchange, ERR_REFUSED_STREAM, text);
             continue;
         }
         exchange->retried = exchange->retried || exchange->written;
+        exchange->refused = exchange->refused || (exchange->written && !often);
         detach(exchange);
         list_append(&again, link);
     }

@@ -71,6 +71,7 @@ struct exchange {
     size_t length;      /* bytes of the request on the wire */
     size_t written;     /* of these, written on the present connection */
     bool answered;      /* a byte of the response has been read */
+    bool refused;       /* HTTP/2: it has come back once from a peer that did nothing for the others either */
     bool close;         /* it is the last one on its connection: Connection: close is sent */
 
     /* what is not zeroed when the exchange is used again (EXCHANGE_ZEROED) */

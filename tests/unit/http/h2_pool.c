@@ -293,8 +293,8 @@ static void goaway_on_an_idle_connection(void **state)
     finish_well(exchange);
 }
 
-/* Sent twice, and not taken twice. */
-static void goaway_twice(void **state)
+/* The first connection had taken others, so that it brought the request nearer to its turn; the next two take nothing, as that of a server that ends at this moment. */
+static void goaway_by_peers_that_take_nothing(void **state)
 {
     struct peer *old = open_connection("S");
     struct exchange *exchange = submit("GET");
@@ -302,6 +302,12 @@ static void goaway_twice(void **state)
     say(old, "G 1 0");
     turn_until_resent(exchange);
     struct peer *new = next_peer(1);
+    hear(new, "H 1 es; ");
+    say(new, "S; G 0 0");
+    while (!exchange->refused)
+        turn();
+    turn_until_sent(exchange);
+    new = next_peer(2);
     hear(new, "H 1 es; ");
     say(new, "S; G 0 2");
     finish(exchange);
@@ -512,7 +518,7 @@ int main(void)
         TEST(goaway),
         TEST(goaway_and_the_end),
         TEST(goaway_on_an_idle_connection),
-        TEST(goaway_twice),
+        TEST(goaway_by_peers_that_take_nothing),
         TEST(refused_stream),
         TEST(refused_because_of_the_limit),
         TEST(refused_without_retries),
