@@ -161,6 +161,7 @@ local function complete(comparison)
     case.values = scenario.with_defaults(scenario.merged(comparison.values, case.values))
     if case.values.warm_up == nil then case.values.warm_up = WARM_UP end
     local why = scenario.incomplete(case.values)
+    if case.values.thresholds then why = "`thresholds` judge a run; a comparison has verdicts instead" end
     if case.values.warm_up == "auto" then why = "`warm_up` of a comparison is a time, the same for all targets and rounds" end
     if not why and not case.values.duration and not case.values.iterations then why = "`duration` or `iterations` is missing: how long is the case, or how many iterations?" end
     if why then errors.usage('%s: compare "%s": case "%s": %s', comparison.where, comparison.name, case.name, why) end

@@ -87,15 +87,22 @@ local function configure_script(path, given)
   core.random_seed(given.seed or 0)
 end
 
+-- Options that mean nothing for a comparison, and why.
+local NOT_COMPARED = {
+  { "debug", "--debug shows one iteration of a scenario" }, { "prometheus", "--prometheus shows the figures of a run" }, { "report", "--report wrk is of one run" },
+  { "latency", "-L is the table of one run" }, { "interval", "--interval shows how a run gets on" }, { "thresholds", "--threshold judges a run" }, { "only", "--only chooses a scenario" },
+}
+
 -- What a comparison takes its numbers from is in the script: the options of the command line would change all cases alike.
 local function check_comparison(given)
   for _, row in ipairs(require("luabench.load").OPTIONS) do
     if given[row[1]] ~= nil then errors.usage("%s would change all cases of the comparison alike: let the script have a parameter for it (params, -p)", row[2]) end
   end
   if given.target then errors.usage("--target is for a scenario; a comparison has targets of its own") end
-  if given.debug then errors.usage("--debug shows one iteration of a scenario, and this script compares") end
-  if given.only and given.only[1] then errors.usage("--only chooses a scenario, and this script compares") end
-  if given.prometheus then errors.usage("--prometheus shows the figures of a run, and this script compares") end
+  for _, row in ipairs(NOT_COMPARED) do
+    local value = given[row[1]]
+    if value and not (type(value) == "table" and not value[1]) then errors.usage("%s, and this script compares", row[2]) end
+  end
   for _, output in ipairs(given.outputs or {}) do
     if not output.path:find("%.json$") and not output.path:find("%.html$") then errors.usage("-o %s: a comparison is written as FILE.json or FILE.html", errors.show(output.path)) end
   end
@@ -105,10 +112,16 @@ local function comparison_plan(path, given)
   local compare, scenario = require "luabench.compare", require "luabench.scenario"
   check_comparison(given)
   if scenario.any() then errors.usage("%s: a comparison and a scenario cannot be in one script: what runs beside a comparison would disturb it", path) end
+  local limit = require("luabench.limits").finish({})[1]
+  if limit then errors.usage("%s: thresholds judge a run; a comparison has verdicts instead", limit.where) end
   require("luabench.params").check_given(path)
   local comparisons = compare.finish(given.rounds, given.aa)
   if given.dry_run then return say(require("luabench.compare.words").dry_run(comparisons)) end
   local conductor = require "luabench.compare.conductor"
+  if stage.role == "control" then
+    conductor.check_leave(comparisons)
+    require("luabench.plan").open_outputs(given.outputs or {})
+  end
   local plan = stage.role == "control" and conductor.begin(comparisons, given, path) or conductor.slot(comparisons, given, stage.slot)
   plan.script = path
   return plan

@@ -81,6 +81,8 @@ static int running(lua_State *L)
         lua_pushliteral(L, "it has ended");
     else if (WIFSIGNALED(target->process.status))
         lua_pushfstring(L, "it was ended by signal %d (%s)", WTERMSIG(target->process.status), strsignal(WTERMSIG(target->process.status)));
+    else if (target->tree.count > 0)
+        lua_pushfstring(L, "it ended with status %d and left a process behind: a server must stay in the foreground", WEXITSTATUS(target->process.status));
     else
         lua_pushfstring(L, "it ended with status %d", WEXITSTATUS(target->process.status));
     return 2;
@@ -138,11 +140,15 @@ static int proportional(lua_State *L)
     return 1;
 }
 
-/* target:stop(seconds): ends it with all that it started; kills what has not ended by then. Its samples and output stay. */
+/* target:stop(seconds) -> nil, or the number of a process that could not be ended: ends it with all that it started; kills what has not ended by then. Its samples and output
+ * stay. */
 static int stop(lua_State *L)
 {
-    target_stop(check_target(L), ns_from_seconds(luaL_optnumber(L, 2, 0)));
-    return 0;
+    pid_t left = target_stop(check_target(L), ns_from_seconds(luaL_optnumber(L, 2, 0)));
+    if (!left)
+        return 0;
+    lua_pushinteger(L, left);
+    return 1;
 }
 
 static int collect(lua_State *L)

@@ -18,8 +18,10 @@
 
 enum {
     PIPE_BYTES = 1 << 20, /* what it may print between two looks without waiting */
+    LOOK_BYTES = 32 << 20, /* read in one look: who prints without an end is not listened to without one */
     TAIL_BYTES = 8192,
-    POLL_MS = 10,
+    LONGEST_POLL_MS = 64,
+    GIVE_UP_MS = 3000, /* after SIGKILL */
 };
 
 /* Starting */
@@ -28,6 +30,36 @@ struct failure {
     int error;
     bool in_chdir;
 };
+
+/* Those by which a user ends luabench. */
+static void interruptions(sigset_t *set)
+{
+    static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        sigaddset(set, ends[i]);
+}
+
+static void hold_interruptions(void)
+{
+    sigset_t set;
+    interruptions(&set);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    alarm(0); /* the script has been loaded */
+}
+
+/* Whether one waits; one that is ignored may, too. */
+static bool interrupted(void)
+{
+    sigset_t set, pending;
+    struct sigaction action;
+    interruptions(&set);
+    sigpending(&pending);
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&set, number) == 1 && sigismember(&pending, number) == 1 && !sigaction(number, NULL, &action) && action.sa_handler != SIG_IGN)
+            return true;
+    return false;
+}
 
 static char **environment_with(char *const *env, char *mark)
 {
@@ -112,6 +144,7 @@ int process_start(struct process *process, const struct process_options *options
         return error;
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    hold_interruptions();
     fcntl(output[0], F_SETFL, O_NONBLOCK);
     fcntl(output[0], F_SETPIPE_SZ, PIPE_BYTES);
     snprintf(made.mark, sizeof made.mark, "LUABENCH_TARGET=%d.%u", (int)getpid(), ++started);
@@ -131,6 +164,7 @@ int process_start(struct process *process, const struct process_options *options
         return failure.error;
     }
     made.output = output[0];
+    made.began = tree_began(made.pid);
     *process = made;
     return 0;
 }
@@ -146,15 +180,17 @@ static void keep_tail(struct buf *tail, const char *data, size_t length)
 
 static void read_output(struct process *process)
 {
-    char data[16384];
-    ssize_t got;
-    while (process->output >= 0 && (got = read(process->output, data, sizeof data)) != 0) {
-        if (got < 0)
-            return;
+    char data[65536];
+    ssize_t got = -1;
+    for (size_t all = 0; process->output >= 0 && all < LOOK_BYTES; all += (size_t)got) {
+        got = read(process->output, data, sizeof data);
+        if (got <= 0)
+            break;
         keep_tail(&process->tail, data, (size_t)got);
     }
-    if (process->output >= 0)
-        close(process->output);
+    if (got || process->output < 0)
+        return;
+    close(process->output);
     process->output = -1;
 }
 
@@ -204,32 +240,30 @@ static bool anything_left(struct process *process, struct tree *tree)
 {
     process_look(process);
     process_reap_orphans(process, tree);
-    tree_find(tree, process->running ? process->pid : 0, process->mark);
+    tree_find(tree, &(struct tree_roots){ process->running ? process->pid : 0, process->mark, process->began });
     return process->running || tree->count > 0;
 }
 
-void process_stop(struct process *process, int64_t timeout)
+pid_t process_stop(struct process *process, int64_t timeout)
 {
     struct tree tree = { 0 };
-    int64_t deadline = ns_after(clock_ns(), timeout);
+    int64_t now = clock_ns(), deadline = ns_after(now, timeout);
+    int pause = 1;
     bool asked = false;
-    while (anything_left(process, &tree)) {
-        if (clock_ns() >= deadline)
+    for (; anything_left(process, &tree) && now < ns_after(deadline, GIVE_UP_MS * NS_PER_MS); now = clock_ns()) {
+        if (now < deadline && interrupted())
+            deadline = now;
+        if (now >= deadline)
             signal_tree(process, &tree, SIGKILL);
         else if (!asked)
             signal_tree(process, &tree, SIGTERM);
         asked = true;
-        poll(NULL, 0, POLL_MS);
+        poll(NULL, 0, pause);
+        pause = pause < LONGEST_POLL_MS ? 2 * pause : pause;
     }
+    pid_t left = tree.count ? tree.members[0].pid : process->running ? process->pid : 0;
     tree_free(&tree);
-}
-
-void process_kill(const struct process *process)
-{
-    struct tree tree = { 0 };
-    tree_find(&tree, process->running ? process->pid : 0, process->mark);
-    signal_tree(process, &tree, SIGKILL);
-    tree_free(&tree);
+    return left;
 }
 
 void process_free(struct process *process)

@@ -43,7 +43,7 @@ struct target *target_start(const struct process_options *options, const char **
 struct target *target_watch(pid_t pid)
 {
     struct target *target = new_target(pid);
-    tree_find(&target->tree, pid, NULL);
+    tree_find(&target->tree, &(struct tree_roots){ .pid = pid });
     if (!target->tree.count) {
         target_free(target);
         return NULL;
@@ -63,17 +63,17 @@ static void keep(struct target *target, struct target_sample sample)
     target->samples[target->count++] = sample;
 }
 
-/* Who belongs to it is looked up less often than what they use: it means to read all of /proc. */
+/* Who belongs to it is looked up less often than what they use: it means to read all of /proc. When the first process has ended, the others are orphans, to be found at once. */
 static void read_tree(struct target *target, int64_t now)
 {
     bool alive = !target->own || target->process.running;
     if (target->own)
         process_reap_orphans(&target->process, &target->tree);
-    if (now - target->found_at < FIND_MS * NS_PER_MS) {
+    if (alive && now - target->found_at < FIND_MS * NS_PER_MS) {
         tree_update(&target->tree);
         return;
     }
-    tree_find(&target->tree, alive ? target->root : 0, target->own ? target->process.mark : NULL);
+    tree_find(&target->tree, &(struct tree_roots){ .pid = alive ? target->root : 0, .mark = target->own ? target->process.mark : NULL });
     target->found_at = now;
 }
 
@@ -118,19 +118,18 @@ bool targets_ended(void)
     return false;
 }
 
-void target_stop(struct target *target, int64_t timeout)
+pid_t target_stop(struct target *target, int64_t timeout)
 {
     list_remove(&target->link);
-    if (target->own)
-        process_stop(&target->process, timeout);
+    return target->own ? process_stop(&target->process, timeout) : 0;
 }
 
 void targets_kill(void)
 {
     for (struct link *link = targets.next; link != &targets; link = link->next) {
-        const struct target *target = container_of(link, struct target, link);
+        struct target *target = container_of(link, struct target, link);
         if (target->own)
-            process_kill(&target->process);
+            process_stop(&target->process, 0);
     }
 }
 

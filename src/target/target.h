@@ -42,8 +42,8 @@ void target_forget(struct target *target);
 bool target_running(const struct target *target);
 /* True when a server that luabench started has ended by itself. */
 bool targets_ended(void);
-/* Stops a server that luabench started, with everything that it started; lets go of one that it watches. */
-void target_stop(struct target *target, int64_t timeout);
+/* Stops a server that luabench started, with everything that it started; lets go of one that it watches. 0, or a process that could not be ended (process_stop). */
+pid_t target_stop(struct target *target, int64_t timeout);
 /* Kills all servers that luabench started, for ends in which nothing can wait. */
 void targets_kill(void);
 /* Releases it; one that runs is killed first. */

@@ -45,31 +45,42 @@ static bool read_member(struct tree_member *member, pid_t pid)
     char path[40], text[1024], state;
     unsigned long used, in_kernel;
     long children, children_in_kernel, pages;
+    unsigned long long began;
     int parent;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     if (!read_start(text, sizeof text, path))
         return false;
     const char *after_name = strrchr(text, ')'); /* a name may hold blanks and parentheses */
-    if (!after_name || sscanf(after_name, ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %*d %*d %*u %*u %ld", &state, &parent, &used, &in_kernel,
-                              &children, &children_in_kernel, &pages) != 7)
+    if (!after_name || sscanf(after_name, ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %*d %*d %llu %*u %ld", &state, &parent, &used, &in_kernel,
+                              &children, &children_in_kernel, &began, &pages) != 8)
         return false;
     double ticks = (double)used + (double)in_kernel + (double)children + (double)children_in_kernel;
-    *member = (struct tree_member){ .pid = pid, .parent = parent, .zombie = state == 'Z' || state == 'X', .cpu = ticks / (double)sysconf(_SC_CLK_TCK),
+    *member = (struct tree_member){ .pid = pid, .parent = parent, .zombie = state == 'Z' || state == 'X', .began = began, .cpu = ticks / (double)sysconf(_SC_CLK_TCK),
                                     .memory = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) };
     return true;
 }
 
-static bool has_mark(pid_t pid, const char *mark)
+uint64_t tree_began(pid_t pid)
+{
+    struct tree_member member;
+    return read_member(&member, pid) ? member.began : 0;
+}
+
+/* Whether an orphan is one of those with the mark. Some servers write their title over the environment, or start others without one: of those it is known when they began. */
+static bool is_marked(const struct tree_member *member, const struct tree_roots *roots)
 {
     char path[40];
     struct buf environment = { 0 };
-    bool found = false;
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    if (mark && read_whole(&environment, path))
-        for (size_t at = 0; at < environment.length && !found; at += strlen(environment.data + at) + 1)
-            found = !strcmp(environment.data + at, mark);
+    size_t name = strcspn(roots->mark, "=") + 1;
+    bool found = false, other = false;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)member->pid);
+    if (!member->zombie && read_whole(&environment, path))
+        for (size_t at = 0; at < environment.length && !found; at += strlen(environment.data + at) + 1) {
+            found = !strcmp(environment.data + at, roots->mark);
+            other = other || !strncmp(environment.data + at, roots->mark, name);
+        }
     buf_free(&environment);
-    return found;
+    return found || (!other && !member->zombie && roots->since && member->began >= roots->since);
 }
 
 /* The next process in the listing of /proc; 0 at its end. */
@@ -113,15 +124,15 @@ static bool holds(const struct tree *tree, pid_t pid)
     return false;
 }
 
-static bool belongs(const struct tree *tree, const struct tree_member *member, pid_t root, const char *mark)
+static bool belongs(const struct tree *tree, const struct tree_member *member, const struct tree_roots *roots)
 {
-    if (member->pid == root || holds(tree, member->parent))
+    if (member->pid == roots->pid || holds(tree, member->parent))
         return true;
-    return member->parent == getpid() && has_mark(member->pid, mark);
+    return roots->mark && member->parent == getpid() && is_marked(member, roots);
 }
 
 /* A process whose environment is gone with it can only have been adopted: an ended orphan has to be waited for. */
-void tree_find(struct tree *tree, pid_t root, const char *mark)
+void tree_find(struct tree *tree, const struct tree_roots *roots)
 {
     struct tree all = { 0 };
     bool more = true;
@@ -130,7 +141,7 @@ void tree_find(struct tree *tree, pid_t root, const char *mark)
     while (more) {
         more = false;
         for (size_t i = 0; i < all.count; i++)
-            if (!holds(tree, all.members[i].pid) && belongs(tree, &all.members[i], root, mark)) {
+            if (!holds(tree, all.members[i].pid) && belongs(tree, &all.members[i], roots)) {
                 add(tree, &all.members[i]);
                 more = true;
             }

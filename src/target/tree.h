@@ -10,6 +10,7 @@
 struct tree_member {
     pid_t pid, parent;
     bool zombie;
+    uint64_t began;  /* clock ticks after the machine did */
     double cpu;      /* seconds, with those of children that it has waited for */
     uint64_t memory; /* bytes resident */
 };
@@ -19,9 +20,17 @@ struct tree {
     size_t count, capacity;
 };
 
-/* Finds `root` (0: none) with all its descendants, and the orphans that luabench has adopted and that have `mark` (NAME=VALUE; NULL: none) in their environment, with
- * their descendants. Looks at every process of the machine. */
-void tree_find(struct tree *tree, pid_t root, const char *mark);
+/* What belongs to a server. */
+struct tree_roots {
+    pid_t pid;        /* its first process; 0: it is gone */
+    const char *mark; /* what the environment of its orphans holds, NAME=VALUE; NULL: luabench has not started it */
+    uint64_t since;   /* not 0: orphans that have wiped their environment are its own, too, when they have begun since then (clock ticks) */
+};
+
+/* Finds the first process and the orphans that luabench has adopted, with all their descendants. Looks at every process of the machine. */
+void tree_find(struct tree *tree, const struct tree_roots *roots);
+/* When a process has begun, in clock ticks after the machine did; 0: there is none. */
+uint64_t tree_began(pid_t pid);
 /* Reads anew what the members use; those that are gone are taken out. */
 void tree_update(struct tree *tree);
 /* Sums over the members. */

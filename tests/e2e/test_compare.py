@@ -22,6 +22,8 @@ if "deaf" in what:
 if "fails" in what:
     print("Error: listen EADDRINUSE", file=sys.stderr)
     sys.exit(3)
+if "daemon" in what and (os.fork() or os.setsid() or os.fork()):
+    os._exit(0)
 if "memory" in what:
     held = bytearray(os.urandom(1024) * (200 * 1024))
 if "forks" in what and os.fork() == 0:      # a grandchild in a session of its own, whose parent is gone
@@ -48,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
         if "dies" in what and Handler.asked > 20:
             print("out of luck", flush=True)
             os._exit(9)
-        status = 503 if "unready" in what else 200
+        status = 503 if "unready" in what or "refuses" in what and Handler.asked > 3 else 200
         self.send_response(status)
         self.send_header("Content-Length", "2")
         self.end_headers()
@@ -197,6 +199,7 @@ def test_a_server_that_dies_is_given_up(luabench, folder):
 
 @pytest.mark.parametrize("what, more, expected", [
     ("fails", STAYS, ["two did not start: it ended with status 3", "    | Error: listen EADDRINUSE"]),
+    ("daemon", STAYS, ["two did not start: it ended with status 0 and left a process behind: a server must stay in the foreground"]),
     ("unready", ', ready_timeout = "2s"', ["two was never ready", "did not answer well within 2 s: status 503"]),
 ])
 def test_a_server_that_never_gets_ready(luabench, folder, what, more, expected):
@@ -207,6 +210,28 @@ def test_a_server_that_never_gets_ready(luabench, folder, what, more, expected):
         assert text in done.stderr
     assert "cannot be judged: two" in done.stdout
     assert_nothing_left(folder)
+
+
+def test_who_refuses_everybody_is_never_faster(luabench, folder):
+    a, b = free_ports(2)
+    done = luabench.run("--allow-run", "-o", "result.json", script=script(target(a), target(b, "refuses", more="")))
+    assert done.returncode == 0, done.stderr
+    verdicts = luabench.saved_result()["compare"]["two servers"]["cases"]["2 users"]["verdicts"]
+    assert [(said["verdict"], said["measure"]) for said in verdicts] == [("worse", "failures")]
+    done = luabench.run("--allow-run", "-o", "result.json", script=script(target(a, "refuses", more=""), target(b, "refuses", more="")))
+    assert done.returncode == 4, done.stderr
+    verdicts = luabench.saved_result()["compare"]["two servers"]["cases"]["2 users"]["verdicts"]
+    assert {said["measure"]: said["verdict"] for said in verdicts if said["measure"] != "memory"} == {"rate": "invalid"}
+    assert "cannot be judged: a slot has no such figure: nothing succeeded in it" in " ".join(done.stdout.split())
+    assert_nothing_left(folder)
+
+
+def test_the_script_makes_a_report_of_its_own(luabench, target):
+    plain = f'url = "{target.url}", ready = "/hello"'
+    text = script(plain, plain, iterations=5).replace('"/"', '"/hello"')
+    done = luabench.run(script=text + 'report(function(summary) print("rounds:", summary.compare["two servers"].rounds) end)')
+    assert done.returncode == 0, done.stderr
+    assert "rounds:\t6" in done.stdout + done.stderr
 
 
 def test_a_port_that_is_taken(luabench, folder, target):
@@ -280,6 +305,8 @@ def test_a_server_against_itself(luabench, folder):
 @pytest.mark.parametrize("words, expected", [
     (["-o", "x.ndjson"], '-o "x.ndjson": a comparison is written as FILE.json or FILE.html'), (["-o", "x.csv"], "FILE.json or FILE.html"), (["-c", "5"], "-c would change all cases"),
     (["--target", "http://127.0.0.1:1"], "--target is for a scenario"), (["--only", "one"], "--only chooses a scenario"), (["--debug"], "--debug shows one iteration"),
+    (["-L"], "-L is the table of one run"), (["--report", "wrk"], "--report wrk is of one run"), (["--threshold", "http.errors: rate < 1%"], "--threshold judges a run"),
+    (["--interval", "1s"], "--interval shows how a run gets on"), (["-o", "no-folder/x.json"], "-o: cannot write no-folder/x.json: No such file or directory"),
     (["--rounds", "5"], "rounds = 6 is the least"), (["--rounds", "0"], "--rounds: must be 1 or more"),
 ])
 def test_options_that_are_not_for_comparisons(luabench, folder, words, expected):
@@ -300,6 +327,14 @@ def test_wrong_targets(luabench, key, expected):
     assert done.returncode == 2
     assert 'script.lua:1: compare "c": targets, number 1: ' + expected in done.stderr, done.stderr
     assert "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize("before, inside", [('thresholds { "http.errors: rate < 1%" }', ""), ("", 'thresholds = { "http.errors: rate < 1%" },')])
+def test_a_comparison_has_no_thresholds(luabench, before, inside):
+    text = script('url = "http://127.0.0.1:1"', 'url = "http://127.0.0.1:2"').replace("rounds =", inside + "rounds =")
+    done = luabench.run("--dry-run", script=before + text)
+    assert done.returncode == 2
+    assert "judge a run; a comparison has verdicts instead" in done.stderr
 
 
 def test_dry_run_says_what_it_would_take(luabench, folder):

@@ -113,6 +113,12 @@ local function open(self, target)
   return process
 end
 
+function Run:close(target, t)
+  local problem = servers.close(target, self.processes[t])
+  self.processes[t] = nil
+  if problem then self:say("luabench: " .. problem) end
+end
+
 function Run:visit(comparison, c, t, round)
   local target = comparison.targets[t]
   local process = self.processes[t]
@@ -121,14 +127,8 @@ function Run:visit(comparison, c, t, round)
   self.processes[t] = process
   self:turn(comparison, c, t, round, process)
   if target.restart or target.lost then
-    servers.close(target, process)
-    self.processes[t] = nil
+    self:close(target, t)
   end
-end
-
-local function close_all(self, comparison)
-  for t, process in pairs(self.processes) do servers.close(comparison.targets[t], process) end
-  self.processes = {}
 end
 
 -- The rounds of a comparison.
@@ -143,7 +143,7 @@ function Run:compare(comparison, c)
     end
     if self.stop then break end
   end
-  close_all(self, comparison)
+  for t, target in ipairs(comparison.targets) do self:close(target, t) end
 end
 
 function Run:conduct()
@@ -155,7 +155,8 @@ end
 
 -- Beginning and going on --------------------------------------------------------------------------------------------------
 
-local function check_leave(comparisons)
+--- Ends the command when commands are to be run without leave.
+function conductor.check_leave(comparisons)
   for _, comparison in ipairs(comparisons) do
     for _, target in ipairs(comparison.targets) do
       if target.command and not permissions.allows "run" then
@@ -179,9 +180,8 @@ end
 
 --- In the control state: the plan of the first run of all comparisons.
 function conductor.begin(comparisons, given, script)
-  check_leave(comparisons)
   local self = setmetatable({ comparisons = comparisons, given = given, script = script, seed = given.seed or core.random_unknown(), status = 0, processes = {},
-    script_errors = 0,    started = core.time() }, Run)
+    script_errors = 0, started = core.time() }, Run)
   core.random_seed(self.seed)
   self.work = coroutine.create(function() return self:conduct() end)
   return step(self)
@@ -191,6 +191,5 @@ end
 function conductor.slot(comparisons, given, name)
   return slots.plan(comparisons, name, given)
 end
-
 
 return conductor

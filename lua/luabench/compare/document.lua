@@ -1,6 +1,7 @@
 -- The end of a comparison: its part of the result document (docs/result.schema.json), the files, the report and the exit status.
 local core = require "luabench.core"
 local figures = require "luabench.compare.figures"
+local hook = require "luabench.report.hook"
 local judge = require "luabench.compare.judge"
 local compare = require "luabench.compare"
 local load_keys = require "luabench.load"
@@ -160,6 +161,7 @@ function document.finish(run, status)
   if status then run.status = status end
   local made, given = whole(run), run.given
   local problems = outputs.write({ outputs = given.outputs }, made)
+  hook.run(made, problems)
   local text, problem
   if given.json then
     text, problem = results.encode(made)

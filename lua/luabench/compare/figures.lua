@@ -98,8 +98,9 @@ end
 -- Samples below which a quantile is not compared.
 local NEEDED = { [0.5] = 6, [0.9] = 36, [0.99] = 368 }
 
+-- How soon a server refuses everybody is no latency.
 local function quantile(slot, q)
-  if slot.latency:count() < NEEDED[q] then return nil end
+  if slot.requests.succeeded == 0 or slot.latency:count() < NEEDED[q] then return nil end
   return slot.latency:quantile(q)
 end
 

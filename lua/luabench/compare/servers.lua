@@ -55,9 +55,10 @@ function servers.open(target)
   return watch(target)
 end
 
---- Ends it when luabench started it.
+--- Ends it when luabench started it. What is wrong when something of it could not be ended, or nil.
 function servers.close(target, process)
-  if process then process:stop(target.stop_timeout) end
+  local left = process and process:stop(target.stop_timeout)
+  return left and ("%s: process %d could not be ended"):format(target.name, left) or nil
 end
 
 return servers

@@ -62,6 +62,19 @@ static void leave_orphan(void)
     wait(NULL);
 }
 
+/* The same, and its environment is gone, too: it is this program again, without one. */
+static void leave_unmarked(void)
+{
+    char *const argv[] = { "/proc/self/exe", "plain", NULL }, *const env[] = { NULL };
+    if (fork() == 0) {
+        setsid();
+        if (fork() == 0)
+            execve("/proc/self/exe", argv, env);
+        _exit(0);
+    }
+    wait(NULL);
+}
+
 static int act(const char *what)
 {
     if (!strcmp(what, "spin")) {
@@ -76,6 +89,11 @@ static int act(const char *what)
         signal(SIGTERM, SIG_IGN);
     } else if (!strcmp(what, "orphan")) {
         leave_orphan();
+    } else if (!strcmp(what, "unmarked")) {
+        leave_unmarked();
+    } else if (!strcmp(what, "babble")) {
+        for (;;)
+            say("and another thing, and another thing, and another thing\n");
     } else if (!strcmp(what, "end")) {
         say("cannot listen: the port is taken\n");
         return 3;
@@ -175,6 +193,55 @@ static void test_orphans_end_with_it(void **state)
     target_free(target);
 }
 
+/* A child of this process beside the target's own one; 0: none. */
+static pid_t adopted(const struct target *target)
+{
+    struct tree all = { 0 };
+    pid_t found = 0;
+    tree_find(&all, &(struct tree_roots){ .pid = getpid() });
+    for (size_t i = 0; i < all.count; i++)
+        if (all.members[i].parent == getpid() && all.members[i].pid != target->root && !all.members[i].zombie)
+            found = all.members[i].pid;
+    tree_free(&all);
+    return found;
+}
+
+static void test_orphans_without_an_environment_end_with_it(void **state)
+{
+    struct target *target = start("unmarked");
+    pid_t orphan;
+    wait_for(target, "ready");
+    while (!(orphan = adopted(target)))
+        poll(NULL, 0, 5);
+    assert_int_equal(target_stop(target, 50 * NS_PER_MS), 0);
+    assert_false(exists(orphan));
+    target_free(target);
+}
+
+static void test_a_babbler_is_not_listened_to_for_ever(void **state)
+{
+    struct target *target = start("babble");
+    wait_for(target, "thing"); /* looks end */
+    assert_true(target->process.tail.length <= 16384);
+    target_stop(target, 50 * NS_PER_MS);
+    target_free(target);
+}
+
+static void test_an_interruption_ends_the_patience(void **state)
+{
+    struct target *target = start("deaf");
+    sigset_t set;
+    int number;
+    wait_for(target, "ready");
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    kill(getpid(), SIGINT); /* held back since the start */
+    target_stop(target, 3600 * NS_PER_SECOND);
+    assert_int_equal(WTERMSIG(target->process.status), SIGKILL);
+    assert_int_equal(sigwait(&set, &number), 0);
+    target_free(target);
+}
+
 static void test_kill_reaches_all(void **state)
 {
     struct target *target = start("orphan");
@@ -263,7 +330,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_cpu_is_that_of_all_its_processes), cmocka_unit_test(test_memory_is_what_is_resident), cmocka_unit_test(test_a_deaf_server_is_killed),
         cmocka_unit_test(test_orphans_end_with_it), cmocka_unit_test(test_kill_reaches_all), cmocka_unit_test(test_an_early_end_is_seen),
         cmocka_unit_test(test_environment_is_added_to), cmocka_unit_test(test_a_long_log_is_bounded), cmocka_unit_test(test_what_cannot_be_started),
-        cmocka_unit_test(test_another_process_is_watched),
+        cmocka_unit_test(test_another_process_is_watched), cmocka_unit_test(test_orphans_without_an_environment_end_with_it),
+        cmocka_unit_test(test_a_babbler_is_not_listened_to_for_ever), cmocka_unit_test(test_an_interruption_ends_the_patience),
     };
     if (argc > 1)
         return act(argv[1]);
