@@ -111,19 +111,33 @@ local function has_auth(qop)
   return false
 end
 
---- The first digest challenge among lines of WWW-Authenticate that can be answered: { realm, nonce, opaque, algorithm, hash, session, qop, stale, count }; or nil.
+-- A digest challenge that can be answered, or nil and why not.
+local function read_challenge(given)
+  local algorithm = lower(given.algorithm or "md5")
+  local hash = HASHES[algorithm]
+  if not hash then return nil, format("the algorithm %s is not one of MD5, SHA-256 and their -sess", show(given.algorithm)) end
+  if given.qop and not has_auth(given.qop) then return nil, format("its qop %s is not auth", show(given.qop)) end
+  if not given.nonce then return nil, "it has no nonce" end
+  return { realm = given.realm or "", nonce = given.nonce, opaque = given.opaque, algorithm = given.algorithm, hash = hash, qop = given.qop and "auth",
+           session = find(algorithm, "-sess", 1, true) ~= nil, stale = lower(given.stale or "") == "true", count = 0 }
+end
+
+--- The first digest challenge among lines of WWW-Authenticate that can be answered: { realm, nonce, opaque, algorithm, hash, session, qop, stale, count }; or nil and why
+--- there is none.
 function auth.challenge(lines)
+  local why, others = nil, {}
   for _, line in ipairs(lines) do
     for _, each in ipairs(parse(line)) do
-      local given = each.parameters
-      local algorithm = lower(given.algorithm or "md5")
-      local hash = HASHES[algorithm]
-      if each.scheme == "digest" and given.nonce and hash and (not given.qop or has_auth(given.qop)) then
-        return { realm = given.realm or "", nonce = given.nonce, opaque = given.opaque, algorithm = given.algorithm, hash = hash, qop = given.qop and "auth",
-                 session = find(algorithm, "-sess", 1, true) ~= nil, stale = lower(given.stale or "") == "true", count = 0 }
+      if each.scheme == "digest" then
+        local challenge, problem = read_challenge(each.parameters)
+        if challenge then return challenge end
+        why = why or "the digest that the server asks for cannot be made: " .. problem
+      else
+        others[#others + 1] = each.scheme
       end
     end
   end
+  return nil, why or (others[1] and format("the server asks for %s, not for a digest", table.concat(others, ", ")) or "the server does not say what it asks for: no WWW-Authenticate")
 end
 
 local function quoted(text)

@@ -54,12 +54,14 @@ local function digest_line(job)
   return "Authorization: " .. auth.answer(job.challenge, job.digest.user, job.digest.password, job.method, target) .. "\r\n"
 end
 
--- True when the answer is a challenge that has not been answered yet, or a new one because the nonce was stale: the next request will answer it.
+-- True when the answer is a challenge that has not been answered yet, or a new one because the nonce was stale: the next request will answer it. False and why when it
+-- cannot be answered.
 local function is_challenged(job, res)
   if not job.digest or res.status ~= 401 then return false end
-  local challenge = auth.challenge(res:header_list "www-authenticate")
+  local challenge, why = auth.challenge(res:header_list "www-authenticate")
   local answered = job.answered or 0
-  if not challenge or answered > 1 or (answered == 1 and not challenge.stale) then return false end
+  if not challenge then return false, not res.ok and why or nil end
+  if answered > 1 or (answered == 1 and not challenge.stale) then return false end
   job.answered = answered + 1
   local state = core.state()
   state.challenges = state.challenges or {}
@@ -129,13 +131,16 @@ end
 
 -- What comes next after an answer: "redirected", "retried", or nil and perhaps why not.
 local function next_step(job, res, visited)
-  if is_challenged(job, res) then return "retried" end
+  local challenged, problem = is_challenged(job, res)
+  if challenged or problem then return challenged and "retried" or nil, problem end
   if job.redirects == 0 or not REDIRECTS[res.status] then return nil end
   if not res.location then return nil end
   if #visited == job.redirects then return nil, too_many(job, visited, res.location) end
-  visited[#visited + 1] = response.url(job.prepared)
+  local from = response.url(job.prepared)
   local why = follow(job, res)
-  return not why and "redirected" or nil, why
+  if why then return nil, why end
+  visited[#visited + 1] = from
+  return "redirected"
 end
 
 local function judged(handle, ok, ...)

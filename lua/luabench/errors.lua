@@ -46,15 +46,25 @@ function errors.script_frames(traceback)
   return frames
 end
 
---- "script.lua:12" of the innermost line of the script that is being executed, or nil.
-function errors.where()
-  for level = 2, 100 do
+-- What getinfo says of the innermost function of the script that is being executed, or nil.
+local function innermost()
+  for level = 3, 100 do
     local info = getinfo(level, "Sl")
     if not info then return nil end
-    if info.what ~= "C" and info.currentline > 0 and not is_ours(info.source) then
-      return info.short_src .. ":" .. info.currentline
-    end
+    if info.what ~= "C" and info.currentline > 0 and not is_ours(info.source) then return info end
   end
+end
+
+--- "script.lua:12" of the innermost line of the script that is being executed, or nil.
+function errors.where()
+  local info = innermost()
+  return info and info.short_src .. ":" .. info.currentline
+end
+
+--- True when that line is in the file at `path`.
+function errors.is_in(path)
+  local info = innermost()
+  return info ~= nil and info.source == "@" .. path
 end
 
 --- A Lua error at the script's line, whatever the depth of our own functions.
@@ -80,16 +90,23 @@ errors.SMALLEST = [[
     end,
   }]]
 
---- How a value is shown in a message: strings in quotes, long ones cut, tables and functions by their kind.
+--- How a value is shown in a message: whole numbers in all their digits, strings in quotes, long ones cut, tables and functions by their kind.
 function errors.show(value)
   local kind = type(value)
   if kind == "string" then
     local short = #value > 60 and value:sub(1, 57) .. "..." or value
     return '"' .. short:gsub("%c", "?") .. '"'
+  elseif kind == "number" and value % 1 == 0 and value < 1e21 and value > -1e21 then
+    return format("%.0f", value)
   elseif kind == "number" or kind == "boolean" or kind == "nil" then
     return tostring(value)
   end
   return "a " .. kind
+end
+
+--- How the name of a field is shown in a message.
+function errors.field(key)
+  return type(key) == "string" and #key < 60 and not find(key, "%c") and "`" .. key .. "`" or errors.show(key)
 end
 
 --- How a path is shown in a message: as it is, unless there is something in it that would be misread.

@@ -87,7 +87,7 @@ local function document_of(plan, merged, problems)
   if plan.aborted then table.insert(merged.notices, plan.aborted) end
   for _, notice in ipairs(file.notices()) do table.insert(merged.notices, notice) end
   local document = results.document(plan, merged, thresholds.evaluate(plan, merged))
-  remarks.add(document)
+  remarks.add(document, plan)
   return secrets.mask_all(document)
 end
 

@@ -10,6 +10,7 @@ local env = require "luabench.env"
 local errors = require "luabench.errors"
 local permissions = require "luabench.permissions"
 local random = require "luabench.random"
+local stage = require "luabench.stage"
 
 local libraries = {}
 
@@ -29,8 +30,26 @@ local function copy(from, names)
   return result
 end
 
+local LEADS_OUT = "it leads out of what a script may do, and no option gives it"
+local COMPILER = "how scripts are compiled is luabench's; there are jit.version, jit.version_num, jit.os and jit.arch"
+
+-- What scripts do not get of Lua's libraries, and why; [1]: of all that is not there. Modules, which look what there is, find nil.
+local REFUSED = {
+  string = { dump = "bytecode is neither written nor read; a function goes to other places as text" },
+  debug = { "debug.traceback and debug.getinfo are all there is; " .. LEADS_OUT },
+  jit = { COMPILER },
+  io = { stdout = "standard output is for the results; use print or log.info", stdin = "what a run needs comes with -p, -e or a file", stderr = "use print or log.info" },
+}
+
 -- Scripts share these tables between all their modules: they can be read, not written.
 local function library(name, functions)
+  local refused = REFUSED[name]
+  if refused then
+    setmetatable(functions, { __index = function(_, key)
+      local why = refused[key] or refused[1]
+      if why and stage.script and errors.is_in(stage.script) then errors.script("%s.%s is not available to scripts: %s", name, tostring(key), why) end
+    end })
+  end
   return setmetatable({}, { __index = functions, __metatable = false, __newindex = function(_, key)
     errors.script("%s.%s cannot be assigned: `%s` belongs to Lua", name, tostring(key), name)
   end })

@@ -19,7 +19,8 @@ function random.int(a, b, extra)
   if not is_whole(a) or not is_whole(b) or extra ~= nil then
     errors.script("random.int takes two whole numbers: random.int(1, 6), not (%s, %s)", show(a), show(b))
   end
-  if b < a or b - a >= EXACT then errors.script("random.int(%s, %s): the smaller number comes first", show(a), show(b)) end
+  if b < a then errors.script("random.int(%s, %s): the smaller number comes first", show(a), show(b)) end
+  if b - a >= EXACT then errors.script("random.int(%s, %s): they are too far apart; between them there may be %s at most", show(a), show(b), show(EXACT - 1)) end
   return core_int(a, b)
 end
 
@@ -99,7 +100,8 @@ function random.lua(least, most)
   if most == nil then least, most = 1, least end
   if type(least) ~= "number" or type(most) ~= "number" then errors.script("math.random takes numbers, not (%s, %s)", show(least), show(most)) end
   least, most = floor(least), floor(most)
-  if most < least or most - least >= EXACT then errors.script("math.random: the interval is empty") end
+  if not (most >= least) then errors.script("math.random: the interval is empty: (%s, %s)", show(least), show(most)) end
+  if not is_whole(least) or not is_whole(most) or most - least >= EXACT then errors.script("math.random(%s, %s): the numbers are too large, or too far apart", show(least), show(most)) end
   return core_int(least, most)
 end
 

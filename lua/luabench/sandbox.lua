@@ -157,6 +157,9 @@ end
 -- load of a script: text alone, in its environment unless another is given, and its names checked like those of the script itself.
 local function load_function(env)
   return function(text, name, _, other)
+    if type(text) ~= "string" and type(text) ~= "function" then errors.script("load takes a text, not %s", errors.show(text)) end
+    if name ~= nil and type(name) ~= "string" then errors.script("load: the name of a chunk is a text, not %s", errors.show(name)) end
+    if other ~= nil and type(other) ~= "table" then errors.script("load: the environment is a table, not %s", errors.show(other)) end
     local chunk, why = load(text, name, "t", other or env)
     if not chunk or other then return chunk, why end
     why = wrong_name(chunk, env)

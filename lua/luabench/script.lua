@@ -69,7 +69,7 @@ function script.load(path, args, memory)
   limits.reset()
   metric.reset()
   hook.reset()
-  stage.loading, stage.folder = true, files.script_folder(path)
+  stage.loading, stage.folder, stage.script = true, files.script_folder(path), path
   run(compile(path, text, env), args or {}, memory)
 end
 

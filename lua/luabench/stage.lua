@@ -6,6 +6,7 @@ local stage = {
   slot = "",       -- which of several runs of the command line this is, in a comparison
   random = false,  -- the script's text, or that of a module, speaks of something random
   folder = nil,    -- the script's folder; nil without a script
+  script = nil,    -- its path
 }
 
 local errors = require "luabench.errors"

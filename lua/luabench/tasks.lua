@@ -54,7 +54,7 @@ core.Task.__index = function(task, key)
   if key == "done" then return task_done(task) end
   local method = methods[key]
   if method then return method end
-  errors.script("a task has no field `%s`%s", tostring(key), nearest.hint(key, FIELDS))
+  errors.script("a task has no field %s%s", errors.field(key), nearest.hint(key, FIELDS))
 end
 core.Task.__newindex = function(_, key) errors.script("task.%s cannot be assigned", tostring(key)) end
 core.Task.__metatable = "task"

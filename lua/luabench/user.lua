@@ -150,7 +150,8 @@ end
 local function write(object, key, value)
   if key == "vars" then errors.script("user.vars is a table of your own values, not %s; write user.vars.NAME = %s", show(value), show(value)) end
   local writer = writers[key]
-  if not writer then errors.script("user.%s cannot be assigned; use user.vars.%s", tostring(key), tostring(key)) end
+  if not writer and not tostring(key):find("^[%a_][%w_]*$") then errors.script("user[%s] cannot be assigned; use user.vars[%s]", show(key), show(key)) end
+  if not writer then errors.script("user.%s cannot be assigned; use user.vars.%s", key, key) end
   value = writer(value)
   core.state(object, true)[key] = value
 end

@@ -1,6 +1,7 @@
 #include "script/api.h"
 
 #include <lauxlib.h>
+#include <string.h>
 
 /* The list of API files. */
 static void (*const files[])(lua_State *) = {
@@ -26,6 +27,34 @@ void api_register(lua_State *L, const luaL_Reg *functions)
         lua_pushcclosure(L, functions->func, 1);
         lua_setfield(L, -2, functions->name);
     }
+}
+
+/* What the names of our own chunks begin with (cmake/EmbedLua). */
+static const char ours[] = "@lua/luabench/";
+
+/* Pushes "script.lua:12: " of the innermost line of the script that is being executed, or "". */
+static void push_where(lua_State *L)
+{
+    lua_Debug info;
+    for (int level = 1; lua_getstack(L, level, &info); level++) {
+        lua_getinfo(L, "Sl", &info);
+        if (info.currentline > 0 && strncmp(info.source, ours, sizeof ours - 1)) {
+            lua_pushfstring(L, "%s:%d: ", info.short_src, info.currentline);
+            return;
+        }
+    }
+    lua_pushliteral(L, "");
+}
+
+int api_error(lua_State *L, const char *format, ...)
+{
+    va_list arguments;
+    push_where(L);
+    va_start(arguments, format);
+    lua_pushvfstring(L, format, arguments);
+    va_end(arguments);
+    lua_concat(L, 2);
+    return lua_error(L);
 }
 
 void *api_test_object(lua_State *L, int index, const char *type)

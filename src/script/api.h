@@ -39,6 +39,8 @@ void api_url_open(lua_State *L);
 int api_open(lua_State *L);
 /* Adds the functions of an {NULL, NULL}-ended list to the table on top of the stack, each with the vm as upvalue 1. Only within api_open. */
 void api_register(lua_State *L, const luaL_Reg *functions);
+/* Raises an error at the script's line, whatever functions of our own are in between; otherwise as luaL_error. For what the author of a script is to read. */
+int api_error(lua_State *L, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The userdata at `index` when it has that metatable, else NULL; raises nothing. */
 void *api_test_object(lua_State *L, int index, const char *type);
 

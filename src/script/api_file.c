@@ -25,7 +25,7 @@ static struct rows_object *check_rows(lua_State *L, const char *call)
 {
     struct rows_object *object = api_test_object(L, 1, ROWS_TYPE);
     if (!object)
-        luaL_error(L, "call it with a colon: rows:%s()", call);
+        api_error(L, "call it with a colon: rows:%s()", call);
     return object;
 }
 
@@ -44,7 +44,7 @@ static int wrong_width(lua_State *L, struct rows_object *object, size_t index, i
 {
     const struct rows_file *file = object->source->file;
     size_t line = rows_line(file, rows_at(file, index).text);
-    return luaL_error(L, "%s, line %d: %d cells, where the header names %d columns", push_path(L, 1), (int)line, cells, columns);
+    return api_error(L, "%s, line %d: %d cells, where the header names %d columns", push_path(L, 1), (int)line, cells, columns);
 }
 
 static void push_cells(lua_State *L, struct rows_object *object, struct rows_span row)
@@ -111,7 +111,7 @@ static int missing_column(lua_State *L)
     lua_pushlstring(L, columns.data ? columns.data : "", columns.length);
     buf_free(&columns);
     lua_getfield(L, lua_upvalueindex(2), "path");
-    return luaL_error(L, "%s has no column `%s`; its columns: %s", lua_tostring(L, -1), key, lua_tostring(L, -2));
+    return api_error(L, "%s has no column `%s`; its columns: %s", lua_tostring(L, -1), key, lua_tostring(L, -2));
 }
 
 /* Methods */
@@ -129,9 +129,9 @@ static int next_row(lua_State *L)
     struct rows_object *object = check_rows(L, "next");
     struct vu *vu = vu_running(L);
     if (!vu)
-        return luaL_error(L, "rows:next() is called while the script is loaded, when there are no users yet; rows[1] or rows:each() can be used here");
+        return api_error(L, "rows:next() is called while the script is loaded, when there are no users yet; rows[1] or rows:each() can be used here");
     if (lua_gettop(L) > 1)
-        return luaL_error(L, "rows:next() takes no argument");
+        return api_error(L, "rows:next() takes no argument");
     size_t count = object->source->file->count;
     if (object->mode == MODE_RANDOM)
         return push_row(L, object, rng_below(vu_random(vu), count));
@@ -145,12 +145,12 @@ static int row_of(lua_State *L)
 {
     struct rows_object *object = check_rows(L, "of");
     if (lua_gettop(L) != 2 || !lua_isuserdata(L, 2))
-        return luaL_error(L, "rows:of(user) takes the user that `run` is given");
+        return api_error(L, "rows:of(user) takes the user that `run` is given");
     lua_getfield(L, 2, "id");
     double id = lua_tonumber(L, -1);
     lua_settop(L, 1);
     if (id < 1)
-        return luaL_error(L, "rows:of(user): this user has no number");
+        return api_error(L, "rows:of(user): this user has no number");
     return push_row(L, object, ((uint64_t)id - 1) % object->source->file->count);
 }
 
@@ -191,7 +191,7 @@ static int index_rows(lua_State *L)
     lua_pushvalue(L, 2);
     lua_rawget(L, lua_upvalueindex(2));
     if (lua_isnil(L, -1))
-        return luaL_error(L, "rows have no field `%s`; there are rows:next(), rows:of(user), rows:each(), rows[i] and #rows",
+        return api_error(L, "rows have no field `%s`; there are rows:next(), rows:of(user), rows:each(), rows[i] and #rows",
                           lua_isstring(L, 2) ? lua_tostring(L, 2) : luaL_typename(L, 2));
     return 1;
 }

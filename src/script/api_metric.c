@@ -23,7 +23,7 @@ static int add(lua_State *L)
     enum own_kind kind = (enum own_kind)luaL_checkint(L, 2);
     double value = luaL_checknumber(L, 3), scale = luaL_checknumber(L, 5);
     if (!vu)
-        return luaL_error(L, "only a scenario's functions can add to a metric, while it runs");
+        return api_error(L, "only a scenario's functions can add to a metric, while it runs");
     if (!vu->scenario->warming)
         own_add(find_series(vu, name, kind, tags), kind, value, scale, clock_ns());
     return 0;

@@ -16,13 +16,13 @@
 static int refuse_check(lua_State *L, const char *call, int count)
 {
     if (!vm_of(L)->running)
-        return luaL_error(L, "%s() can only be called by a scenario's functions, while it runs", call);
+        return api_error(L, "%s() can only be called by a scenario's functions, while it runs", call);
     if (count < 2)
-        return luaL_error(L, "%s(name, value): first the name, then what must be true: %s(\"status is 200\", res.status == 200)", call, call);
+        return api_error(L, "%s(name, value): first the name, then what must be true: %s(\"status is 200\", res.status == 200)", call, call);
     if (lua_type(L, 1) != LUA_TSTRING)
-        return luaL_error(L, "%s(name, value): the name must be a text, not a %s; the order is %s(\"status is 200\", res.status == 200)", call,
+        return api_error(L, "%s(name, value): the name must be a text, not a %s; the order is %s(\"status is 200\", res.status == 200)", call,
                           luaL_typename(L, 1), call);
-    return luaL_error(L, "%s(name, value, why) takes three arguments, not %d", call, count);
+    return api_error(L, "%s(name, value, why) takes three arguments, not %d", call, count);
 }
 
 /* The counters of the name at index 1, one for each scenario, found in a table of this state (upvalue 2). Lua keeps one copy of each text, and the table keeps it alive. */
@@ -181,7 +181,7 @@ static struct vu *check_user(lua_State *L)
 {
     struct vu **handle = luaL_checkudata(L, 1, USER_TYPE);
     if (!*handle)
-        luaL_error(L, "this user has ended");
+        api_error(L, "this user has ended");
     return *handle;
 }
 
@@ -273,7 +273,7 @@ static int state(lua_State *L)
 {
     struct vu *vu = lua_gettop(L) ? check_user(L) : vu_running(L);
     if (!vu)
-        return luaL_error(L, "no user runs");
+        return api_error(L, "no user runs");
     vu_push_state(vu, L, lua_gettop(L) ? lua_toboolean(L, 2) : true);
     return 1;
 }

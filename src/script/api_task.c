@@ -18,7 +18,7 @@ static struct task *check_own_task(lua_State *L)
     struct task *task = *check_task(L);
     struct vu *vu = vu_running(L);
     if (task && task->strand.vu != vu)
-        luaL_error(L, "the task is another user's");
+        api_error(L, "the task is another user's");
     return task;
 }
 
@@ -28,7 +28,7 @@ static int spawn(lua_State *L)
     luaL_checktype(L, 1, LUA_TFUNCTION);
     struct strand *strand = strand_running(L);
     if (!strand)
-        return luaL_error(L, "only a scenario's functions can spawn tasks; this is the script's own top level");
+        return api_error(L, "only a scenario's functions can spawn tasks; this is the script's own top level");
     struct task **handle = lua_newuserdata(L, sizeof *handle);
     *handle = NULL;
     luaL_getmetatable(L, TASK_TYPE);
@@ -63,7 +63,7 @@ static int wait_for(lua_State *L)
     if (task->state != TASK_RUNS)
         return task_push_outcome(task, L);
     if (waits_for(task, strand))
-        return luaL_error(L, "the task would wait for itself");
+        return api_error(L, "the task would wait for itself");
     if (!lua_isnoneornil(L, 2))
         timers_set(&strand->vu->vm->loop->timers, &strand->timer, ns_after(clock_ns(), ns_from_seconds(luaL_checknumber(L, 2))));
     strand->awaited = task;
@@ -77,7 +77,7 @@ static int cancel(lua_State *L)
     if (!task || task->state != TASK_RUNS)
         return 0;
     if (&task->strand == strand_running(L))
-        return luaL_error(L, "a task cannot cancel itself; it ends when its function returns");
+        return api_error(L, "a task cannot cancel itself; it ends when its function returns");
     task_cancel(task);
     return 0;
 }

@@ -43,7 +43,7 @@ static int pace(lua_State *L)
     struct strand *strand = strand_that_waits(L);
     struct vu *vu = strand->vu;
     if (strand->is_task)
-        return luaL_error(L, "pace() is for the iteration as a whole, not for a task of it");
+        return api_error(L, "pace() is for the iteration as a whole, not for a task of it");
     vu->next_due = ns_after(vu->due, delay);
     if (vu->next_due <= now)
         return 0;

@@ -171,9 +171,9 @@ struct strand *strand_that_waits(lua_State *L)
 {
     struct vm *vm = vm_of(L);
     if (!vm->running)
-        luaL_error(L, "only a scenario's functions can send requests and wait; this is the script's own top level");
+        api_error(L, "only a scenario's functions can send requests and wait; this is the script's own top level");
     if (!lua_isyieldable(L) || vm->held)
-        luaL_error(L, "cannot wait inside table.sort, string.gsub, require, an xpcall handler or __gc");
+        api_error(L, "cannot wait inside table.sort, string.gsub, require, an xpcall handler or __gc");
     return vm->running;
 }
 

@@ -183,7 +183,7 @@ struct reader {
 
 static int refuse_field(lua_State *L)
 {
-    return luaL_error(L, "`shared` is the same for all users and cannot be changed (%s); what belongs to one user goes into user.vars",
+    return api_error(L, "`shared` is the same for all users and cannot be changed (%s); what belongs to one user goes into user.vars",
                       lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "a new item");
 }
 

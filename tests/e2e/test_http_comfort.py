@@ -363,6 +363,25 @@ def test_digest_with_a_wrong_password(go, recorder, luabench):
     assert counts(luabench) == {"started": 2, "failed": 2, "retried": 2}
 
 
+CANNOT_BE_ANSWERED = {
+    'Digest realm="a", nonce="b", algorithm=SHA-512-256': 'the digest that the server asks for cannot be made: the algorithm "SHA-512-256" is not one of MD5, SHA-256 and their -sess',
+    'Digest realm="a", nonce="b", qop="auth-int"': 'the digest that the server asks for cannot be made: its qop "auth-int" is not auth',
+    'Digest realm="a", qop="auth"': "the digest that the server asks for cannot be made: it has no nonce",
+    'Basic realm="a"': "the server asks for basic, not for a digest",
+    "": "the server does not say what it asks for: no WWW-Authenticate",
+}
+
+
+@pytest.mark.parametrize("line, why", CANNOT_BE_ANSWERED.items())
+def test_a_digest_that_cannot_be_made(go, recorder, luabench, line, why):
+    server = recorder({"/": reply(401, b"", *([("WWW-Authenticate", line)] if line else []))})
+    out = go(server, """local auth = { "Mufasa", "x", digest = true }
+      for _, accepted in ipairs { "2xx", 401 } do local res = http.get("/", { auth = auth, expect_status = accepted }); print(res.status, res.ok, res.error, res.error_text) end""")
+    assert out == [f"401\tfalse\tunexpected\t{why}", "401\ttrue\tnil\tnil"]
+    assert [each["text"] for each in luabench.saved_result()["error_texts"]] == [why]
+    assert counts(luabench) == {"started": 2, "succeeded": 1, "failed": 1}
+
+
 def test_no_digest_without_a_challenge(go, recorder, luabench):
     server = recorder()
     go(server, 'http.get("/", { auth = { "a", "b", digest = true } })')
@@ -486,10 +505,11 @@ def test_too_many_redirects(go, recorder, luabench):
 
 @pytest.mark.parametrize("location, text", [
     ("ftp://h/x", 'only http:// and https:// can be requested'), ("mailto:a@b", "only http:// and https://"), ("http://", "the host is missing"), ("//h:x/", "the port is not a number")])
-def test_redirects_to_what_cannot_be_requested(go, recorder, location, text):
+def test_redirects_to_what_cannot_be_requested(go, recorder, luabench, location, text):
     server = recorder({"/a": to(location)})
-    out = go(server, 'local res = http.get("/a", { redirects = 3 }); print(res.status, res.error, res.error_text)')
-    assert out[0].startswith("302\tunexpected\t302 to ") and text in out[0]
+    out = go(server, 'local res = http.get("/a", { redirects = 3 }); print(res.status, res.error, res.redirects, res.error_text)')
+    assert out[0].startswith("302\tunexpected\t0\t302 to ") and text in out[0]
+    assert counts(luabench) == {"started": 1, "failed": 1}
 
 
 def test_a_redirect_without_location_is_the_answer(go, recorder):

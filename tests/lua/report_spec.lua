@@ -390,6 +390,7 @@ describe("remarks", function()
     has(text, "! all 4,000 answers of GET / were redirects that were not followed: redirects = 10 follows them")
     has_not(remark(function(r) r.scenarios[1].names[1].statuses = { [301] = 3999, [200] = 1 } end), "redirects")
     has_not(remark(function(r) r.scenarios[1].names[1].statuses = { [304] = 4000 } end), "redirects")
+    has_not(remark(function(r) r.scenarios[1].names[1].statuses, r.scenarios[1].names[1].errors = { [302] = 4000 }, { unexpected = 4000 } end), "redirects")
   end)
 
   it("say that the server sent more than it was asked for", function()

@@ -70,11 +70,17 @@ local function all_redirects(figures)
   return any
 end
 
-local function redirects(document)
+-- Where redirects are followed, one that was not has its own error, or no Location.
+local function follows(plan, scenario)
+  local planned = plan and plan.scenarios and plan.scenarios[scenario.index]
+  return planned and planned.http and (planned.http.redirects or 0) > 0
+end
+
+local function redirects(document, plan)
   local names, count = {}, 0
   for _, entry in ipairs(results.scenarios(document)) do
     for name, figures in pairs(entry.figures.by_name) do
-      if all_redirects(figures) then
+      if all_redirects(figures) and not figures.errors.unexpected and not follows(plan, entry.figures) then
         names[#names + 1] = terminal.fit(terminal.escape(name), 40)
         count = count + figures.latency.count
       end
@@ -189,11 +195,11 @@ end
 
 local RULES = { unbalanced, nothing_succeeded, overloaded, unsteady, redirects, unasked, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, short_of_samples }
 
---- Fills document.remarks.
-function remarks.add(document)
+--- Fills document.remarks; `plan` is that of the run.
+function remarks.add(document, plan)
   local list = {}
   for _, rule in ipairs(RULES) do
-    list[#list + 1] = rule(document) or nil
+    list[#list + 1] = rule(document, plan) or nil
   end
   for _, warning in ipairs(document.generator.warnings) do list[#list + 1] = warning end
   for _, notice in ipairs(document.notices) do list[#list + 1] = terminal.escape(notice) end
