@@ -42,6 +42,7 @@ struct exchange {
     uint64_t user;     /* of the submitter: the id of the user whose it is */
     void *figures;     /* of the submitter: struct name_metrics, where it is counted */
     uint64_t slices;   /* of the submitter: kinds of requests that it may be of, and is counted among besides */
+    int64_t dated;     /* of the submitter: ns, by which it is in the figures or left out of them */
     enum err verdict;  /* of the submitter: what it counts as, once it has finished */
     int64_t late;      /* of the submitter: ns that it has been late itself, with the request or with looking at the answer */
     int64_t earlier;   /* of the submitter: ns that the call had taken before, with other requests */

@@ -112,6 +112,7 @@ struct scenario_metrics {
     struct names group_index;       /* owns their names */
 
     bool open;                      /* the model: latency_from_intended is kept */
+    bool by_iterations;             /* their number is the end: one is in the figures or aside as a whole, with all that it does */
     struct hist user_wait;          /* ns that arrivals waited for a free user; of those that had to */
     uint64_t backlog_max;           /* most arrivals waiting at once; merged by adding */
     struct timeline timeline;       /* of latency, or latency_from_intended where that is kept; set up by group_start */
@@ -145,10 +146,10 @@ static inline struct iteration_counts *iterations_or_aside(struct scenario_metri
     return scenario_is_aside(scenario, due) ? &scenario->aside->iterations : &scenario->iterations;
 }
 
-/* True when what came to its end at `at` (ns) is counted in rates: not before the end of the warm-up, nor after the last iteration was started. */
-static inline bool is_in_window(const struct scenario_metrics *scenario, int64_t at)
+/* True when what came to its end at `at` (ns) is counted in rates: not before the end of the warm-up, nor after the last iteration was started. It was due at `due`. */
+static inline bool is_in_window(const struct scenario_metrics *scenario, int64_t due, int64_t at)
 {
-    return at >= scenario->aside_before && at < scenario->window_end;
+    return at >= scenario->aside_before && at < scenario->window_end && !(scenario->by_iterations && scenario_is_aside(scenario, due));
 }
 
 struct check_metrics {

@@ -107,7 +107,7 @@ static int64_t count_completed(struct group *group, struct vu *vu)
 {
     int64_t now = clock_ns();
     counts_of(group, vu)->completed++;
-    group->metrics->completed_in_window += is_in_window(group->metrics, now);
+    group->metrics->completed_in_window += is_in_window(group->metrics, vu->due, now);
     if (!scenario_is_aside(group->metrics, vu->due))
         hist_record(&group->metrics->iteration_duration, now - (group_is_open(group) ? vu->due : vu->began));
     vu->iteration_failures = 0;

@@ -67,7 +67,7 @@ static int group_begin(lua_State *L)
     struct group_metrics *metrics = find_group(strand, name, length);
     struct group_frame *frame = new_frame(vm);
     *frame = (struct group_frame){ .outer = strand->groups, .metrics = metrics, .number = ++vm->group_count, .began = clock_ns() };
-    frame->counts = !scenario_is_aside(strand->vu->scenario->metrics, frame->began);
+    frame->counts = !scenario_is_aside(strand->vu->scenario->metrics, vu_dated(strand->vu, frame->began));
     strand->groups = frame;
     lua_pushnumber(L, (lua_Number)frame->number);
     return 1;

@@ -168,8 +168,10 @@ static void submit(struct vu *vu, struct exchange *exchange, int64_t now)
         exchange->figures = figures_of_phase(vu, exchange->figures);
     if (vu->vm->metrics->slices)
         exchange->slices = metrics_slices(vu->vm->metrics, exchange->request->method, api_group_around(exchange->owner));
-    if (!exchange->call || api_call_begin(exchange->call, exchange))
-        name_or_aside(exchange->figures, exchange->intended)->started++;
+    bool first = !exchange->call || api_call_begin(exchange->call, exchange);
+    exchange->dated = vu_dated(vu, exchange->intended);
+    if (first)
+        name_or_aside(exchange->figures, exchange->dated)->started++;
     pool_submit(pool, vu->client, exchange);
     if (exchange->deadline <= now)
         pool_cancel(pool, exchange, ERR_TIMEOUT);

@@ -24,7 +24,7 @@ static int add(lua_State *L)
     double value = luaL_checknumber(L, 3), scale = luaL_checknumber(L, 5);
     if (!vu)
         return api_error(L, "only a scenario's functions can add to a metric, while it runs");
-    if (!vu->scenario->warming)
+    if (!vu_is_warming(vu))
         own_add(find_series(vu, name, kind, tags), kind, value, scale, clock_ns());
     return 0;
 }

@@ -60,6 +60,23 @@ static struct check_metrics *find_check(lua_State *L, struct vm *vm)
     return counter;
 }
 
+enum { LONGEST_ERROR = 4000 };
+
+/* Cuts the text on top of the stack, at the beginning of a character of UTF-8: an error is repeated in reports and files. */
+static void cut_text(lua_State *L)
+{
+    size_t length, end = LONGEST_ERROR;
+    const char *text = lua_tolstring(L, -1, &length);
+    if (length <= LONGEST_ERROR)
+        return;
+    while (end > LONGEST_ERROR - 4 && (text[end] & 0xc0) == 0x80)
+        end--;
+    lua_pushlstring(L, text, end);
+    lua_pushfstring(L, "... (%d bytes in all)", (int)length);
+    lua_concat(L, 2);
+    lua_replace(L, -2);
+}
+
 /* Replaces a reason that is no string by what tostring() makes of it; the text, or NULL. */
 static const char *reason(lua_State *L)
 {
@@ -68,6 +85,8 @@ static const char *reason(lua_State *L)
     lua_getglobal(L, "tostring");
     lua_pushvalue(L, 3);
     lua_call(L, 1, 1);
+    if (lua_isstring(L, -1))
+        cut_text(L);
     lua_replace(L, 3);
     return lua_tostring(L, 3);
 }
@@ -79,7 +98,7 @@ static bool count_check(lua_State *L, const char *call)
     struct vm *vm = vm_of(L);
     if (count < 2 || count > 3 || lua_type(L, 1) != LUA_TSTRING || !vm->running)
         refuse_check(L, call, count);
-    if (vm->running->vu->scenario->warming) {
+    if (vu_is_warming(vm->running->vu)) {
         reason(L);
         return lua_toboolean(L, 2);
     }
@@ -117,23 +136,6 @@ static int must(lua_State *L)
     }
     lua_settop(L, 2);
     return 1;
-}
-
-enum { LONGEST_ERROR = 4000 };
-
-/* Cuts the text on top of the stack, at the beginning of a character of UTF-8: an error is repeated in reports and files. */
-static void cut_text(lua_State *L)
-{
-    size_t length, end = LONGEST_ERROR;
-    const char *text = lua_tolstring(L, -1, &length);
-    if (length <= LONGEST_ERROR)
-        return;
-    while (end > LONGEST_ERROR - 4 && (text[end] & 0xc0) == 0x80)
-        end--;
-    lua_pushlstring(L, text, end);
-    lua_pushfstring(L, "... (%d bytes in all)", (int)length);
-    lua_concat(L, 2);
-    lua_replace(L, -2);
 }
 
 static int raise_ending(lua_State *L, enum ending ending)

@@ -161,12 +161,12 @@ static void record_scenario(struct scenario_metrics *scenario, const struct exch
 
 void record_exchange(struct metrics *metrics, const struct exchange *exchange, enum err verdict, const char *text)
 {
-    struct name_metrics *own = exchange->figures, *name = name_or_aside(own, exchange->intended);
+    struct name_metrics *own = exchange->figures, *name = name_or_aside(own, exchange->dated);
     if (name != own && verdict != ERR_INTERRUPTED)
         own->aside = verdict;
     record_end(name, exchange, verdict, own->scenario->open);
     if (!verdict)
-        own->in_window += is_in_window(own->scenario, exchange->finished);
+        own->in_window += is_in_window(own->scenario, exchange->dated, exchange->finished);
     if (name == own) {
         record_scenario(own->scenario, exchange, verdict);
         if (exchange->slices)
@@ -189,7 +189,7 @@ static void count_step(struct name_metrics *name, const struct exchange *exchang
 
 void record_step(const struct metrics *metrics, const struct exchange *exchange, enum step step)
 {
-    struct name_metrics *own = exchange->figures, *name = name_or_aside(own, exchange->intended);
+    struct name_metrics *own = exchange->figures, *name = name_or_aside(own, exchange->dated);
     count_step(name, exchange, step);
     for (uint64_t left = name == own ? exchange->slices : 0; left; left &= left - 1) {
         size_t index = (size_t)__builtin_ctzll(left);

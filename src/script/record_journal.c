@@ -6,7 +6,7 @@ static enum journal_phase phase_of(const struct metrics *metrics, const struct e
 {
     const struct name_metrics *name = exchange->figures;
     const struct scenario_metrics *scenario = name->scenario;
-    if (!scenario_is_aside(scenario, exchange->intended))
+    if (!scenario_is_aside(scenario, exchange->dated))
         return JOURNAL_RUN;
     return scenario->aside == &metrics->setup ? JOURNAL_SETUP : scenario->aside == &metrics->teardown ? JOURNAL_TEARDOWN : JOURNAL_WARM_UP;
 }

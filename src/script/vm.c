@@ -250,6 +250,7 @@ static void attach_scenario(lua_State *L, size_t index, struct vm_scenario *scen
     scenario->teardown = function_field(L, "teardown");
     scenario->shared = LUA_REFNIL;
     metrics->open = plan->model == MODEL_OPEN;
+    metrics->by_iterations = plan->iterations != NO_LIMIT || plan->iterations_per_user != NO_LIMIT;
 }
 
 bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct pool *pool, struct metrics *metrics)

@@ -79,6 +79,19 @@ void vu_rest(struct vu *vu, int64_t until);
 /* A new visitor takes its place: no tasks, no state, empty vars; on_start is before it. */
 void vu_replace(struct vu *vu);
 
+/* The time by which it is in the figures or left out of them what the user does at `at` (ns). */
+static inline int64_t vu_dated(const struct vu *vu, int64_t at)
+{
+    return vu->scenario->metrics->by_iterations ? vu->due : at;
+}
+
+/* True when the user's checks and the like are those of a warm-up. */
+static inline bool vu_is_warming(const struct vu *vu)
+{
+    const struct scenario_metrics *metrics = vu->scenario->metrics;
+    return metrics->by_iterations ? metrics->aside == &metrics->warm_up && scenario_is_aside(metrics, vu->due) : vu->scenario->warming;
+}
+
 /* For the functions of api_*.c. */
 
 /* Pushes the table in which Lua keeps what is the user's own (cookies, headers); without one nil, or with `make` a new one. */
