@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,6 +56,7 @@ struct runner {
     struct health health;
     struct warm warm;
     bool interrupted, stopping, server_ended;
+    int64_t heard_at;   /* ns: the first signal; 0: none */
     bool loaded;        /* the load has begun */
     int64_t ordered_at; /* ns: when the workers were told to interrupt everything; 0: not */
     struct stuck stuck;
@@ -190,13 +190,13 @@ static void interrupt(struct runner *runner)
 
 static void read_signals(struct runner *runner)
 {
-    struct signalfd_siginfo info;
-    while (read(runner->signals, &info, sizeof info) == sizeof info) {
-        if (runner->interrupted) {
-            fputs("\nluabench: interrupted again: ended at once, without results\n", stderr);
-            targets_kill();
-            _exit(EXIT_INTERRUPTED);
-        }
+    enum heard heard = signals_read(runner->signals, &runner->heard_at);
+    if (heard == HEARD_AGAIN) {
+        fputs("\nluabench: interrupted again: ended at once, without results\n", stderr);
+        targets_kill();
+        _exit(EXIT_INTERRUPTED);
+    }
+    if (heard == HEARD_ONCE) {
         runner->interrupted = true;
         interrupt(runner);
     }

@@ -92,9 +92,32 @@ def test_twice(luabench, target):
     run = luabench.start("--target", target.url, "--script-timeout", "10m", script=script)
     wait_until(lambda: target.requests() == 1, "the run has begun")
     run.send_signal(signal.SIGINT)
-    run.send_signal(signal.SIGTERM)
+    wait_until(lambda: run.poll() is not None or run.send_signal(signal.SIGTERM), "it has ended")
     status, _, stderr = finish(run)
+    assert status == 130 and "interrupted again: ended at once, without results" in stderr
+
+
+def test_two_at_once(luabench, target):
+    """As timeout(1) sends them, to the program and to its group: nobody has asked twice."""
+    run = luabench.start(HELLO, "--target", target.url, "-d", "10m", "-o", "result.json")
+    wait_until(lambda: target.requests() >= 1, "the run has begun")
+    for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+        run.send_signal(number)
+    status, stdout, stderr = finish(run)
     assert status == 130, stderr
+    assert saved_scenario(luabench)["requests"]["succeeded"] >= 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGXCPU])
+def test_again_and_again(luabench, target, number):
+    """As a terminal that goes away does, or a limit of CPU time: the teardown comes to its end, and the results are there."""
+    script = 'scenario "s" { duration = "10m", run = function() http.get("/hello") end, teardown = function() sleep("300ms") http.get("/last") end }'
+    run = luabench.start("--target", target.url, "-o", "result.json", script=script)
+    wait_until(lambda: target.requests() >= 1, "the run has begun")
+    wait_until(lambda: run.poll() is not None or run.send_signal(number), "it has ended")
+    status, stdout, stderr = finish(run)
+    assert (status, stderr) == (130, "")
+    assert saved_scenario(luabench)["requests"]["succeeded"] >= 1
 
 
 def test_the_target_ends_on_a_signal(start_target):
@@ -106,7 +129,7 @@ def test_the_target_ends_on_a_signal(start_target):
 LOADING = "while true do end"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_before_the_run_begins(luabench, number):
     process = luabench.start(script="print('loading') " + LOADING)
     assert "loading" in process.stderr.readline()
@@ -115,7 +138,7 @@ def test_before_the_run_begins(luabench, number):
     assert (status, stderr) == (130, "luabench: interrupted before the run began; nothing was sent\n")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU])
 def test_other_ends_are_as_ctrl_c(luabench, target, number):
     process = luabench.start("-o", "result.json", target.url + "/hello", "-d", "60s", "-c", "2")
     wait_until(lambda: target.requests() > 10, "some requests")
@@ -126,11 +149,17 @@ def test_other_ends_are_as_ctrl_c(luabench, target, number):
     assert requests["started"] == sum(requests[part] for part in ("succeeded", "failed", "timed_out", "interrupted"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXFSZ, signal.SIGPIPE])
-def test_signals_that_mean_nothing(luabench, target, number):
+def test_signals_that_mean_nothing(luabench, target):
+    """All others but those of a crash, and those that nobody can do anything about."""
+    crash = {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP}
+    ends = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU}
+    stops = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
     process = luabench.start("-o", "result.json", target.url + "/hello", "-d", "1s", "-c", "2")
     wait_until(lambda: target.requests() > 10, "some requests")
-    process.send_signal(number)
+    others = signal.valid_signals() - crash - ends - stops
+    assert {signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGPROF, signal.SIGRTMIN, signal.SIGRTMAX} <= others
+    for number in others:
+        process.send_signal(number)
     status, stdout, stderr = finish(process)
     assert status == 0, stdout + stderr
     assert luabench.saved_result()["duration"] >= 1
