@@ -178,7 +178,7 @@ WRONG_RANDOM = {
     "random.bytes(-1)": "random.bytes takes a length: random.bytes(16), not -1",
     "random.uuid(4)": "random.uuid() takes no argument",
     "random.sample()": "random has no function `sample`",
-    "math.random(2, 1)": "math.random: the interval is empty",
+    "math.random(2, 1)": "math.random: the interval is empty: (2, 1)",
 }
 
 

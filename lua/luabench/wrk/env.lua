@@ -73,7 +73,7 @@ end
 local function own_string(library)
   local added = own(library)
   local methods = debug.getmetatable("").__index
-  if getmetatable(methods) == nil then setmetatable(methods, { __index = function(_, name) return rawget(added, name) end }) end
+  setmetatable(methods, { __index = function(_, name) return rawget(added, name) end })
   return added
 end
 
