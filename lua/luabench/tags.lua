@@ -8,6 +8,7 @@ local show = errors.show
 local type, next, pairs, find, format = type, next, pairs, string.find, string.format
 
 local LONGEST = 1000
+local TOO_LONG = format("they are longer than %d characters", LONGEST)
 
 -- What selectors know beside tags.
 local TAKEN = { scenario = true, name = true, method = true, status = true, error = true, group = true, check = true, phase = true, target = true, case = true }
@@ -19,6 +20,7 @@ local function line(name, value)
     return nil, format('tags are names and texts: { page = "cart" }, not %s = %s', show(name), show(value))
   end
   if TAKEN[name] then return nil, format("`%s` is no tag: figures have it by themselves", name) end
+  if #name + #text > LONGEST then return nil, TOO_LONG end
   return name .. "=" .. text
 end
 
@@ -36,7 +38,7 @@ function tags.text(given)
   end
   table.sort(lines)
   local text = table.concat(lines, "\n")
-  if #text > LONGEST then return nil, format("they are longer than %d characters", LONGEST) end
+  if #text > LONGEST then return nil, TOO_LONG end
   return text
 end
 

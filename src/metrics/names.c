@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+static const char cut_mark[] = "...";
+
 void names_init(struct names *names, size_t limit)
 {
     *names = (struct names){ .limit = limit, .slot_count = 2 };
@@ -47,9 +49,37 @@ static uint16_t *find_slot(const struct names *names, const char *text, size_t l
     return &names->slots[at];
 }
 
+/* The length of the part of a text that may be cut: its first line. Tags, which follow, are bounded where they are read. */
+static size_t first_line(const char *text, size_t length)
+{
+    const char *end = memchr(text, '\n', length);
+    return end ? (size_t)(end - text) : length;
+}
+
+/* A copy of a text whose first line, of `line` bytes, is cut, at the beginning of a character of UTF-8. */
+static char *cut(const char *text, size_t line, size_t *length)
+{
+    size_t mark = strlen(cut_mark), kept = NAMES_LONGEST - mark, rest = *length - line;
+    while (kept > NAMES_LONGEST - mark - 4 && (text[kept] & 0xc0) == 0x80)
+        kept--;
+    char *copy = mem_zero(kept + mark + rest + 1);
+    memcpy(copy, text, kept);
+    memcpy(copy + kept, cut_mark, mark);
+    memcpy(copy + kept + mark, text + line, rest);
+    *length = kept + mark + rest;
+    return copy;
+}
+
 size_t names_index(struct names *names, const char *text, size_t length)
 {
     length = strnlen(text, length);
+    size_t line = first_line(text, length);
+    if (line > NAMES_LONGEST) {
+        char *shorter = cut(text, line, &length);
+        size_t index = names_index(names, shorter, length);
+        free(shorter);
+        return index;
+    }
     uint16_t *slot = find_slot(names, text, length);
     if (!*slot && names->count >= names->limit) {
         text = NAMES_OTHER;

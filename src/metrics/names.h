@@ -1,5 +1,5 @@
 /* An ordered set of names: each has an index, counted from 0 in order of first use. After `limit` names, further ones share the name "(other)", so that
- * URLs or check names made up at run time cannot fill the memory. The set owns the texts; they stay where they are until names_free. */
+ * URLs or check names made up at run time cannot fill the memory; nor can long ones, whose first line is cut. The set owns the texts; they stay where they are until names_free. */
 #ifndef LUABENCH_METRICS_NAMES_H
 #define LUABENCH_METRICS_NAMES_H
 
@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #define NAMES_OTHER "(other)"
+
+enum { NAMES_LONGEST = 500 }; /* bytes of a name's first line */
 
 struct names {
     char **texts; /* NUL-terminated; [limit] is "(other)" if that was needed */

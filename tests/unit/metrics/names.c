@@ -36,6 +36,27 @@ static void tells_apart_beginnings(void **state)
     names_free(&names);
 }
 
+/* 500 bytes are the limit; a character of several bytes is not cut in two, and what is cut is known again. */
+static void long_names_are_cut(void **state)
+{
+    struct names names;
+    char text[2000];
+    names_init(&names, 10);
+    memset(text, 'a', sizeof text);
+    memcpy(text + 495, "\xc3\xa9\xc3\xa9", 4);
+    assert_int_equal(names_index(&names, text, 500), 0);
+    assert_int_equal(strlen(names.texts[0]), 500);
+    assert_int_equal(names_index(&names, text, 501), 1);
+    assert_int_equal(strlen(names.texts[1]), 500);
+    assert_string_equal(names.texts[1] + 493, "aa\xc3\xa9...");
+    assert_int_equal(names_index(&names, text, 2000), 1);
+    assert_int_equal(names_index(&names, names.texts[1], 500), 1);
+    memcpy(text + 1990, "\nk=v", 4);
+    assert_int_equal(names_index(&names, text, 1994), 2);
+    assert_string_equal(names.texts[2] + 493, "aa\xc3\xa9...\nk=v");
+    names_free(&names);
+}
+
 static void a_name_ends_at_its_first_nul(void **state)
 {
     struct names names;
@@ -109,7 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_indices_in_order_of_first_use),
-        cmocka_unit_test(tells_apart_beginnings),
+        cmocka_unit_test(tells_apart_beginnings), cmocka_unit_test(long_names_are_cut),
         cmocka_unit_test(a_name_ends_at_its_first_nul),
         cmocka_unit_test(copies_the_text),
         cmocka_unit_test(what_is_beyond_the_limit_is_other),
