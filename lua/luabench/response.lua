@@ -123,7 +123,7 @@ function Times.__index(_, key)
 end
 
 function lazy.time(res) return setmetatable(core.marks(rawget(res, "_marks"), rawget(res, "_more_marks")), Times) end
-function lazy.version(res) return core.version(rawget(res, "_marks"), rawget(res, "_more_marks")) end
+function lazy.version(res) return res.status > 0 and core.version(rawget(res, "_marks"), rawget(res, "_more_marks")) or nil end
 function lazy.url(res)
   local origin = origins[rawget(res, "_request")]
   return origin and origin[1]

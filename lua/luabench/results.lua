@@ -18,7 +18,7 @@ local MACHINE = { "cores", "cpu", "memory", "kernel", "hostname" }
 local ITERATIONS = { "scheduled", "completed", "failed", "interrupted", "dropped", "expired" }
 local CONNECTIONS = { "opened", "reused", "closed_by_peer", "unasked", "max_open" }
 local REQUESTS = { "started", "succeeded", "failed", "timed_out", "interrupted", "retried", "redirected" }
-local LOAD = { "users", "duration", "iterations", "iterations_per_user", "ramp_up", "rate", "arrivals", "min_users", "max_users", "overflow", "start_after", "warm_up" }
+local LOAD = { "users", "duration", "iterations", "iterations_per_user", "ramp_up", "rate", "arrivals", "min_users", "max_users", "overflow", "start_after", "warm_up", "fresh" }
 local HISTOGRAMS = { "latency", "service", "wait", "blocked", "connect", "tls" }
 
 local null = core.json_null
@@ -136,6 +136,7 @@ local function scenario_of(plan, index, scenario)
   out.load = load_of(planned)
   if planned.warm_up_auto then out.load.warm_up = or_null(scenario.warmed) end
   out.warm_up = aside_of(scenario.warm_up) or null
+  if out.warm_up ~= null then out.warm_up.outlasting = scenario.warm_up.outlasting or 0 end
   out.user_wait = model == "open" and summary.of(scenario.user_wait) or null
   out.backlog_max = model == "open" and or_null(scenario.backlog_max) or null
   out.duration = or_null(scenario.duration)

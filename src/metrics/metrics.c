@@ -284,6 +284,7 @@ static void merge_aside(struct aside_metrics *into, const struct aside_metrics *
 {
     name_metrics_merge(&into->requests, &from->requests);
     add_counts(&into->iterations, &from->iterations, sizeof into->iterations);
+    into->outlasting += from->outlasting;
 }
 
 static void merge_groups(struct metrics *metrics, size_t index, const struct scenario_metrics *from)

@@ -94,6 +94,7 @@ struct group_metrics {
 struct aside_metrics {
     struct name_metrics requests;
     struct iteration_counts iterations; /* as in scenario_metrics; 0 for setup and teardown */
+    uint64_t outlasting;                /* of a warm-up's requests: ended after the scenario's window; all through it nobody else could see how long they took */
 };
 
 struct scenario_metrics {

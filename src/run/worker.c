@@ -12,6 +12,7 @@
 
 enum {
     RESUMES_A_ROUND = 128, /* of about 64 users, most of whom end an iteration and begin another; then the writes go out */
+    ROUNDS_A_TURN = 64,   /* tasks that spawn tasks may go on for ever: the clock and the sockets are looked at nevertheless */
     PUBLISH_MS = 200,
     PUBLISH_WARMING_MS = 100,
     MANY_NAMES = 50,     /* totals over so many cost a quarter of a millisecond: they are published once a second */
@@ -81,11 +82,12 @@ static void turn(struct worker *worker)
     vm_polled(vm);
     vm_reap(vm);
     start_arrivals(worker);
+    int round = 0;
     do {
         for (int i = 0; i < RESUMES_A_ROUND && (strand = vm_next(vm)); i++)
             group_ran(&worker->groups[strand->vu->scenario->index], strand);
         pool_flush(worker->pool);
-    } while (!list_empty(&vm->ready));
+    } while (!list_empty(&vm->ready) && ++round < ROUNDS_A_TURN);
     if (vm->stop_text && !worker->stop_run) {
         worker->stop_run = true;
         tell_runner(worker);

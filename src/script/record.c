@@ -159,11 +159,21 @@ static void record_scenario(struct scenario_metrics *scenario, const struct exch
         hist_record(&scenario->unfinished, exchange->finished - exchange->intended);
 }
 
+/* How long such a request took is in no figure, and it has kept its user from making one that would be. */
+static void record_aside(struct name_metrics *own, const struct exchange *exchange, enum err verdict)
+{
+    struct scenario_metrics *scenario = own->scenario;
+    if (verdict != ERR_INTERRUPTED)
+        own->aside = verdict;
+    if (scenario->aside == &scenario->warm_up && !scenario->by_iterations)
+        scenario->warm_up.outlasting += exchange->finished >= scenario->window_end;
+}
+
 void record_exchange(struct metrics *metrics, const struct exchange *exchange, enum err verdict, const char *text)
 {
     struct name_metrics *own = exchange->figures, *name = name_or_aside(own, exchange->dated);
-    if (name != own && verdict != ERR_INTERRUPTED)
-        own->aside = verdict;
+    if (name != own)
+        record_aside(own, exchange, verdict);
     record_end(name, exchange, verdict, own->scenario->open);
     if (!verdict)
         own->in_window += is_in_window(own->scenario, exchange->dated, exchange->finished);

@@ -161,6 +161,7 @@ static void push_aside(lua_State *L, const struct aside_metrics *aside)
     lua_setfield(L, -2, "iterations");
     push_named(L, &aside->requests);
     lua_setfield(L, -2, "requests");
+    table_set_count(L, "outlasting", aside->outlasting);
 }
 
 static void push_groups(lua_State *L, const struct scenario_metrics *scenario)

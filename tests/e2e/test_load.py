@@ -338,6 +338,17 @@ def test_a_warm_up_of_the_open_model(luabench, target):
     assert target.requests() == 400
 
 
+def test_requests_of_a_warm_up_that_outlast_the_window_are_counted(luabench, target):
+    """Nobody else can see how long they took: no figure holds them, and their users have asked for nothing that one could hold."""
+    script = """
+      scenario "s" { users = 5, duration = "600ms", warm_up = "200ms", graceful_stop = "5s", run = function(user)
+        http.get(user.id <= 2 and "/delay/1000" or "/delay/10")
+      end }
+    """
+    warm = scenario_of(run(luabench, target, script, "-t", 2))["warm_up"]
+    assert warm["outlasting"] == 2
+
+
 def test_iterations_of_each_user_begin_after_the_warm_up(luabench, target):
     script = 'scenario "s" { users = 3, iterations_per_user = 10, warm_up = "200ms", run = function() http.get("/hello") end }'
     scenario = scenario_of(run(luabench, target, script))
@@ -519,6 +530,18 @@ def test_a_user_has_no_more_connections_than_it_may(luabench, target):
     result = run(luabench, target, script)
     assert result["checks"]["ok"]["passes"] == 8
     assert scenario_of(result)["connections"]["opened"] == 2
+
+
+def test_tasks_that_beget_tasks_for_ever_do_not_outlast_the_run(luabench, target):
+    script = """
+      scenario "s" { users = 1, duration = "300ms", run = function()
+        local function again() spawn(again) end
+        spawn(again)
+        http.get("/hello")
+      end }
+    """
+    scenario = scenario_of(run(luabench, target, script))
+    assert scenario["requests"]["succeeded"] == scenario["iterations"]["completed"] == target.requests() > 0
 
 
 def test_what_becomes_of_tasks(luabench, target):

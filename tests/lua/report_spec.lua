@@ -142,8 +142,8 @@ local OPEN = [[
 examples/hello.lua                       luabench 0.1.0, 2026-01-02 03:04:05 UTC
 
 target       http://127.0.0.1:8080, HTTP/1.1
-load         open: 1,000/s Poisson for 10 s, at most 50 users at a time, the
-             first 2 s left out, 2 threads, seed 4711
+load         open: 1,000/s Poisson for 10 s, at most 50 users at a time, reused,
+             the first 2 s left out, 2 threads, seed 4711
 left out     warm-up 2,000 requests (10 failed)
 
 iterations   scheduled 4,050 = completed 4,000 + expired 50

@@ -29,7 +29,7 @@ end
 local function open_words(scenario)
   local of = scenario.load
   local words = ends(of, rates_of(of) .. (ARRIVALS[value(of.arrivals)] or ""))
-  return ("%s, at most %s at a time"):format(words, format.counted(value(of.max_users) or 0, "user"))
+  return ("%s, at most %s at a time, %s"):format(words, format.counted(value(of.max_users) or 0, "user"), value(of.fresh) and "each a new visitor" or "reused")
 end
 
 local function closed_words(scenario)

@@ -114,7 +114,10 @@ local function aside_of(parts, key, with_iterations)
   local some = figures.values(parts, key)
   if #some == 0 then return null end
   local out = { requests = figures.sums(figures.values(some, "requests"), REQUESTS), errors = figures.counts(some, "errors") }
-  if with_iterations then out.iterations = figures.sums(figures.values(some, "iterations"), ITERATIONS) end
+  if with_iterations then
+    out.iterations, out.outlasting = figures.sums(figures.values(some, "iterations"), ITERATIONS), 0
+    for _, each in ipairs(some) do out.outlasting = out.outlasting + (each.outlasting or 0) end
+  end
   return out
 end
 
