@@ -105,11 +105,9 @@ static void make_room(struct timeline *timeline, size_t count)
         timeline->slots[timeline->count++] = (struct slot){ 0 };
 }
 
-/* The slot of `at`; NULL when that is before the first. */
-static struct slot *slot_at(struct timeline *timeline, int64_t at)
+/* The slot of `at`, another one than before; NULL when that is before the first. */
+static struct slot *other_slot(struct timeline *timeline, int64_t at)
 {
-    if (at >= timeline->from && at < timeline->to)
-        return &timeline->slots[timeline->last];
     if (!timeline->begun || at < timeline->start)
         return NULL;
     while ((at - timeline->start) / timeline->width >= TIMELINE_SLOTS)
@@ -119,6 +117,14 @@ static struct slot *slot_at(struct timeline *timeline, int64_t at)
     timeline->from = timeline->start + (int64_t)timeline->last * timeline->width;
     timeline->to = timeline->from + timeline->width;
     return &timeline->slots[timeline->last];
+}
+
+/* The slot of `at`; NULL when that is before the first. */
+static inline struct slot *slot_at(struct timeline *timeline, int64_t at)
+{
+    if (at >= timeline->from && at < timeline->to)
+        return &timeline->slots[timeline->last];
+    return other_slot(timeline, at);
 }
 
 void timeline_due(struct timeline *timeline, int64_t at)

@@ -70,14 +70,14 @@ static void on_system_error(const char *text) EV_NOEXCEPT
 bool loop_init(struct loop *loop)
 {
     ev_set_syserr_cb(on_system_error);
-    *loop = (struct loop){ .timer_fd = -1, .armed = NS_NEVER };
+    *loop = (struct loop){ .timer_fd = -1, .alarm = NS_NEVER, .armed = NS_NEVER };
     loop->ev = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV);
     loop->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (!loop->ev || loop->timer_fd < 0) {
         loop_free(loop);
         return false;
     }
-    loop->entered = loop->returned = loop->since = clock_ns();
+    loop->entered = loop->returned = loop->since = loop->now = clock_ns();
     ev_set_userdata(loop->ev, loop);
     ev_set_loop_release_cb(loop->ev, on_enter, on_return);
     ev_io_init(&loop->timer_io, on_timer, loop->timer_fd, EV_READ);
@@ -102,6 +102,8 @@ void loop_free(struct loop *loop)
 static void arm(struct loop *loop)
 {
     int64_t next = timers_next(&loop->timers);
+    if (next > loop->alarm)
+        next = loop->alarm;
     if (next >= loop->armed && loop->armed)
         return;
     struct itimerspec at = { 0 };
@@ -115,11 +117,12 @@ static void arm(struct loop *loop)
 
 void loop_poll(struct loop *loop, bool wait)
 {
-    arm(loop);
+    if (wait)
+        arm(loop);
     ev_run(loop->ev, wait ? EVRUN_ONCE : EVRUN_NOWAIT);
-    int64_t now = clock_ns();
-    if (timers_next(&loop->timers) <= now)
-        timers_expire(&loop->timers, now);
+    loop->now = clock_ns();
+    if (timers_next(&loop->timers) <= loop->now)
+        timers_expire(&loop->timers, loop->now);
 }
 
 void loop_wake(struct loop *loop)

@@ -18,12 +18,14 @@ struct loop {
     struct timers timers; /* timers_set(&loop->timers, ...) */
     ev_io timer_io;
     int timer_fd;
+    int64_t alarm; /* ns: when the owner wants to be back beside the timers, set before each poll; NS_NEVER: it does not mind */
     int64_t armed; /* ns the timerfd is set to; NS_NEVER: not set */
     ev_async wake; /* loop_wake */
 
     /* marks of the last poll, ns, clock_ns: what the self-check is made of */
     int64_t entered, returned; /* when it began to look, and had found something */
     int64_t away;  /* ns between the poll before it and this one: callbacks and all that the owner did */
+    int64_t now;   /* after the callbacks: the time by which timers were due */
     int64_t since; /* what has been read after this poll may have arrived from then on */
     int64_t overslept; /* ns by which it came back later than the timer had asked for; 0: not */
 };

@@ -115,10 +115,10 @@ static int64_t count_completed(struct group *group, struct vu *vu)
     return now;
 }
 
-static void count_failed(struct group *group, struct vu *vu)
+static void count_failed(struct group *group, struct vu *vu, int64_t now)
 {
     counts_of(group, vu)->failed++;
-    end_iteration(group, vu, clock_ns());
+    end_iteration(group, vu, now);
 }
 
 static int64_t rest_after_failure(unsigned failures)
@@ -131,20 +131,21 @@ static int64_t rest_after_failure(unsigned failures)
 
 static void iteration_failed(struct group *group, struct vu *vu)
 {
-    count_failed(group, vu);
+    int64_t now = clock_ns();
+    count_failed(group, vu, now);
     if (group_is_open(group))
-        open_next(group, vu);
+        open_next(group, vu, now);
     else if (group->stopping || vu->leaving)
         group_leave(group, vu);
     else
-        vu_rest(vu, clock_ns() + rest_after_failure(++vu->iteration_failures));
+        vu_rest(vu, now + rest_after_failure(++vu->iteration_failures));
 }
 
 static void iteration_completed(struct group *group, struct vu *vu)
 {
     int64_t now = count_completed(group, vu);
     if (group_is_open(group)) {
-        open_next(group, vu);
+        open_next(group, vu, now);
     } else if (!vu->waited) {
         list_append(&group->vm->yielded, &vu->main.link); /* the others first */
     } else {
@@ -177,7 +178,7 @@ static void start_ended(struct group *group, struct vu *vu, enum vu_outcome outc
     if (!in_iteration(vu)) {
         group->preparing--;
         if (outcome == VU_COMPLETED || outcome == VU_FAILED)
-            open_next(group, vu);
+            open_next(group, vu, clock_ns());
         else
             end_user(group, vu);
     } else if (vu->welcome) {
@@ -219,7 +220,7 @@ void group_retire(struct group *group, struct vu *vu)
         if (vu_complete(vu) == VU_COMPLETED)
             count_completed(group, vu);
         else
-            count_failed(group, vu);
+            count_failed(group, vu, clock_ns());
         group_leave(group, vu);
     }
 }

@@ -38,7 +38,7 @@ struct group {
     size_t *active;       /* the worker's groups that have not ended */
     struct link users;    /* all, by vu->all */
     uint64_t sequence;    /* iterations started here, when they are not claimed */
-    struct timer timer;   /* the next change or arrival */
+    struct timer timer;   /* closed: the next change */
     struct timer warm_timer, end_timer, grace_timer;
     bool stopping;        /* no iteration is started any more */
     bool interrupting;    /* not even on_stop */
@@ -56,7 +56,7 @@ struct group {
     struct arrivals arrivals;
     struct arrival next;
     bool has_next;
-    bool due;             /* `next` may be due: open_turn */
+    int64_t next_due;     /* ns: when open_turn is to be called; NS_NEVER: not at all */
     struct link idle;     /* users, by vu->main.link; the one used last first */
     uint64_t user_limit, user_count;
     uint64_t made;        /* numbers given to users so far */
@@ -115,11 +115,11 @@ bool closed_more(const struct group *group);
 void open_open(struct group *group);
 void open_prepare(struct group *group);
 void open_start(struct group *group);
-/* Starts arrivals that are due, at most OPEN_STARTS; group->due is still set when there are more. */
+/* Starts arrivals that are due at `now` (ns), at most OPEN_STARTS; group->next_due says when to come back. */
 enum { OPEN_STARTS = 64 };
-void open_turn(struct group *group);
+void open_turn(struct group *group, int64_t now);
 /* The user, which was welcomed or not, has nothing to do: it takes an arrival that waits, or is idle. */
-void open_next(struct group *group, struct vu *vu);
+void open_next(struct group *group, struct vu *vu, int64_t now);
 void open_user_gone(struct group *group, uint64_t number);
 /* Counts what is left of the arrivals as interrupted. */
 void open_interrupt(struct group *group);

@@ -6,11 +6,6 @@
 #include "base/mem.h"
 #include "run/group.h"
 
-static void on_arrival(struct timer *timer)
-{
-    container_of(timer, struct group, timer)->due = true;
-}
-
 /* Workers that would have no user leave the arrivals to the others. */
 static struct share taking_part(struct share share, uint64_t users)
 {
@@ -19,7 +14,8 @@ static struct share taking_part(struct share share, uint64_t users)
 
 void open_open(struct group *group)
 {
-    timer_init(&group->timer, on_arrival);
+    timer_init(&group->timer, NULL);
+    group->next_due = NS_NEVER;
     group->share = taking_part(group->share, group->plan->users);
     if (group->share.index >= group->share.count)
         return;
@@ -172,9 +168,8 @@ static void arrive(struct group *group, int64_t due, uint64_t sequence, int64_t 
     begin(group, vu, sequence, due, LATE_UNKNOWN);
 }
 
-void open_next(struct group *group, struct vu *vu)
+void open_next(struct group *group, struct vu *vu, int64_t now)
 {
-    int64_t now = clock_ns();
     if (vu->leaving) {
         group_leave(group, vu);
         return;
@@ -202,30 +197,25 @@ static void end_idle(struct group *group)
     group_check_end(group);
 }
 
-void open_turn(struct group *group)
+void open_turn(struct group *group, int64_t now)
 {
-    group->due = false;
+    expire(group, now);
     for (int starts = 0; group->has_next; starts++) {
-        int64_t now = clock_ns(), due = group_time(group, group->plan->start_after + group->next.due);
-        if (due > now) {
-            timers_set(&group->vm->loop->timers, &group->timer, due);
+        group->next_due = group_time(group, group->plan->start_after + group->next.due);
+        if (group->next_due > now || starts == OPEN_STARTS)
             return;
-        }
-        if (starts == OPEN_STARTS) {
-            group->due = true;
-            return;
-        }
-        expire(group, now);
+        int64_t due = group->next_due;
         uint64_t sequence = group->next.sequence;
         group->has_next = arrivals_next(&group->arrivals, &group->next);
         arrive(group, due, sequence, now);
     }
+    group->next_due = NS_NEVER;
     end_idle(group);
 }
 
 void open_start(struct group *group)
 {
-    group->due = true;
+    group->next_due = group->start;
 }
 
 void open_interrupt(struct group *group)
@@ -242,4 +232,5 @@ void open_interrupt(struct group *group)
         count_unfinished(group, due, now);
     }
     group->has_next = false;
+    group->next_due = NS_NEVER;
 }

@@ -68,6 +68,8 @@ double shape_area(const struct shape *shape, double time)
 /* The time within a segment at which its area is `area` > 0: the root of slope / 2 t^2 + level t = area, in the form that loses no digits. */
 static double root(const struct segment *segment, double area)
 {
+    if (!segment->slope)
+        return area / segment->level;
     double square = segment->level * segment->level + 2 * segment->slope * area;
     return 2 * area / (segment->level + sqrt(fmax(square, 0)));
 }

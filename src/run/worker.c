@@ -57,31 +57,34 @@ static void obey(struct worker *worker)
 
 /* The turn */
 
-static bool arrivals_due(const struct worker *worker)
+static int64_t next_arrival(const struct worker *worker)
 {
+    int64_t next = NS_NEVER;
     for (size_t i = 0; i < worker->open_count; i++)
-        if (worker->open_groups[i]->due)
-            return true;
-    return false;
+        if (worker->open_groups[i]->next_due < next)
+            next = worker->open_groups[i]->next_due;
+    return next;
 }
 
-static void start_arrivals(struct worker *worker)
+static void start_arrivals(struct worker *worker, int64_t now)
 {
     for (size_t i = 0; i < worker->open_count; i++)
-        if (worker->open_groups[i]->due)
-            open_turn(worker->open_groups[i]);
+        if (worker->open_groups[i]->next_due <= now)
+            open_turn(worker->open_groups[i], now);
 }
 
 static void turn(struct worker *worker)
 {
     struct vm *vm = worker->vm;
+    struct loop *loop = &worker->loop;
     struct strand *strand;
-    loop_poll(&worker->loop, !vm_busy(vm) && !arrivals_due(worker));
-    vm->read_since = worker->loop.since;
+    loop->alarm = next_arrival(worker);
+    loop_poll(loop, !vm_busy(vm) && loop->alarm > loop->now);
+    vm->read_since = loop->since;
     obey(worker);
     vm_polled(vm);
     vm_reap(vm);
-    start_arrivals(worker);
+    start_arrivals(worker, loop->now);
     int round = 0;
     do {
         for (int i = 0; i < RESUMES_A_ROUND && (strand = vm_next(vm)); i++)
