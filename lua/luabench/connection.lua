@@ -226,6 +226,13 @@ function connection.wrong(http)
   return contradiction(http)
 end
 
+-- Without TLS nobody chooses HTTP/2 but the user: -m alone would have users take turns on few connections of HTTP/1.1.
+local function check_streams(plan, target)
+  if plan.streams and target and not plan.tls and plan.version ~= "2" then
+    errors.usage("-m is the number of streams on a connection, and HTTP/1.1 has none; http:// speaks HTTP/2 with --http 2 alone")
+  end
+end
+
 local KEYS = { "version", "insecure", "ca", "cert", "key", "sni", "min_tls", "max_tls", "ciphers", "resume", "connect_to", "resolve", "unix_socket",
                "source_addresses", "proxy" }
 
@@ -234,6 +241,7 @@ function connection.fill(plan, http, given, target)
   for _, key in ipairs(KEYS) do plan[key] = http[key] end
   plan.family = given.ipv4 and 4 or given.ipv6 and 6 or nil
   plan.tls = target ~= nil and target:lower():find("^https:") ~= nil
+  check_streams(plan, target)
   return plan
 end
 

@@ -256,6 +256,15 @@ def test_streams_option(luabench, target):
     assert count_at(target, "hello") == 5000
 
 
+def test_streams_need_http2(luabench, clear, serve):
+    done = luabench.run(clear.url + "/hello", "-c", 4, "-m", 2, "-n", 4)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "luabench: -m is the number of streams on a connection, and HTTP/1.1 has none; http:// speaks HTTP/2 with --http 2 alone\n"
+    server = serve("--http", "1.1")
+    result = luabench.result(server.url + "/hello", "--cacert", server.ca, "-c", 4, "-m", 2, "-n", 8)
+    assert "connections spoke HTTP/1.1, which has no streams: with -m, users had to wait for a free one" in result["remarks"]
+
+
 def test_waiting_for_a_stream_is_blocked_time(against, serve):
     """Ten users, one stream, 10 ms an answer: each waits for the nine others."""
     server = serve("--streams", 1)

@@ -148,6 +148,18 @@ local function unasked(document)
     count == 1 and "1 connection was" or format.count(count) .. " connections were")
 end
 
+-- With -m users share connections: over HTTP/1.1 all but one of them wait.
+local function without_streams(document)
+  if not summary.value(document.options.streams) then return end
+  for _, scenario in pairs(document.scenarios) do
+    for _, agreed in ipairs(scenario.connections.agreed) do
+      if agreed.http == "1.1" then
+        return "connections spoke HTTP/1.1, which has no streams: with -m, users had to wait for a free one"
+      end
+    end
+  end
+end
+
 -- Every scenario for which `say` has something to say.
 local function of_scenarios(document, say)
   local scenarios = results.scenarios(document)
@@ -193,7 +205,7 @@ local function unsteady(document)
   end)
 end
 
-local RULES = { unbalanced, nothing_succeeded, overloaded, unsteady, redirects, unasked, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, short_of_samples }
+local RULES = { unbalanced, nothing_succeeded, overloaded, unsteady, redirects, unasked, without_streams, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, short_of_samples }
 
 --- Fills document.remarks; `plan` is that of the run.
 function remarks.add(document, plan)
