@@ -60,7 +60,6 @@ set(LUABENCH_LUA_MODULES
   luabench.html ${CMAKE_CURRENT_LIST_DIR}/luabench/html.lua
   luabench.http ${CMAKE_CURRENT_LIST_DIR}/luabench/http.lua
   luabench.json ${CMAKE_CURRENT_LIST_DIR}/luabench/json.lua
-  luabench.later ${CMAKE_CURRENT_LIST_DIR}/luabench/later.lua
   luabench.libraries ${CMAKE_CURRENT_LIST_DIR}/luabench/libraries.lua
   luabench.limits ${CMAKE_CURRENT_LIST_DIR}/luabench/limits.lua
   luabench.live ${CMAKE_CURRENT_LIST_DIR}/luabench/live.lua
@@ -129,6 +128,7 @@ set(LUABENCH_LUA_MODULES
   luabench.schema ${CMAKE_CURRENT_LIST_DIR}/luabench/schema.lua
   luabench.script ${CMAKE_CURRENT_LIST_DIR}/luabench/script.lua
   luabench.secrets ${CMAKE_CURRENT_LIST_DIR}/luabench/secrets.lua
+  luabench.shares ${CMAKE_CURRENT_LIST_DIR}/luabench/shares.lua
   luabench.site ${CMAKE_CURRENT_LIST_DIR}/luabench/site.lua
   luabench.shared ${CMAKE_CURRENT_LIST_DIR}/luabench/shared.lua
   luabench.stage ${CMAKE_CURRENT_LIST_DIR}/luabench/stage.lua

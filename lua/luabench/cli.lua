@@ -8,7 +8,6 @@ local files = require "luabench.files"
 local flags = require "luabench.flags"
 local formats = require "luabench.output.formats"
 local headers = require "luabench.headers"
-local later = require "luabench.later"
 local load_keys = require "luabench.load"
 local nearest = require "luabench.nearest"
 local units = require "luabench.units"
@@ -125,6 +124,14 @@ function READERS.threads(text)
   local threads, why = units.count(text)
   if threads and threads > MOST_THREADS then return nil, ("%s threads are too many; the most is %d"):format(show(text), MOST_THREADS) end
   return threads, why
+end
+
+-- "2/3": { index = 1, count = 3 }, and as it was given.
+function READERS.share(text)
+  local number, count = text:match("^(%d%d?%d?%d?)/(%d%d?%d?%d?)$")
+  number, count = tonumber(number), tonumber(count)
+  if number and number >= 1 and number <= count then return { index = number - 1, count = count, text = text } end
+  return nil, show(text) .. " is not a share; the second of three is 2/3"
 end
 
 local LEAST_MEMORY = 4 * 1024 * 1024
@@ -290,7 +297,6 @@ local function join_values(words, index)
 end
 
 local function explain_unknown(name, index, list)
-  if later.options[name] then return ("%s %s"):format(name, later.TEXT) end
   local long = {}
   for known in pairs(index) do
     if known:find("^%-%-") then long[#long + 1] = known end

@@ -1,5 +1,5 @@
 -- The options of the command line: one row each, in the groups in which --help shows them. To add one, add a row and use its key in plan.lua,
--- quick.lua or main.lua; and take it off the list in later.lua.
+-- quick.lua or main.lua.
 --
 -- key: field of the table that cli.parse returns; then the letter (or false), the long name, the name of its value (nil: a switch), its help.
 -- kind: reader of the value, see cli.lua; many: may be repeated, gives a list; also: long names of other tools; example: shown when the value is
@@ -27,6 +27,7 @@ flags.run = {
       what = "the time for running iterations to finish" },
     { "threads", "-t", "--threads", "N", "worker threads (as many as cores, never more than users)", kind = "threads", example = "2",
       what = "the number of threads" },
+    { "share", false, "--share", "I/N", "carry the I-th of N shares of the load: other machines carry the others", kind = "share", example = "1/3", what = "the share" },
     { "only", false, "--only", "NAME", "run this scenario alone; repeatable", kind = "text", many = true, example = "'browse'", what = "the name of a scenario" },
   },
   { title = "What to request, in quick mode",

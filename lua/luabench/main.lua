@@ -90,7 +90,7 @@ end
 -- Options that mean nothing for a comparison, and why.
 local NOT_COMPARED = {
   { "debug", "--debug shows one iteration of a scenario" }, { "prometheus", "--prometheus shows the figures of a run" }, { "report", "--report wrk is of one run" },
-  { "latency", "-L is the table of one run" }, { "interval", "--interval shows how a run gets on" }, { "thresholds", "--threshold judges a run" }, { "only", "--only chooses a scenario" },
+  { "latency", "-L is the table of one run" }, { "interval", "--interval shows how a run gets on" }, { "thresholds", "--threshold judges a run" }, { "only", "--only chooses a scenario" }, { "share", "--share splits the load of a run" },
 }
 
 -- What a comparison takes its numbers from is in the script: the options of the command line would change all cases alike.

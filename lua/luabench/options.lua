@@ -4,7 +4,6 @@ local connection = require "luabench.connection"
 local auth = require "luabench.auth"
 local errors = require "luabench.errors"
 local headers = require "luabench.headers"
-local later = require "luabench.later"
 local limits = require "luabench.limits"
 local load_keys = require "luabench.load"
 local nearest = require "luabench.nearest"
@@ -24,11 +23,11 @@ local function index_of(rows)
   return index
 end
 
--- A set of keys: its rows by name, the names of later versions, those of other tools.
+-- A set of keys: its rows by name, and the names of other tools.
 local SETS = {
-  scenario = { rows = index_of(schema.scenario), later = later.scenario_keys, foreign = schema.foreign },
-  http = { rows = index_of(schema.http), later = later.http_keys, foreign = schema.foreign_http },
-  request = { rows = index_of(schema.request), later = later.request_keys, foreign = schema.foreign_request },
+  scenario = { rows = index_of(schema.scenario), foreign = schema.foreign },
+  http = { rows = index_of(schema.http), foreign = schema.foreign_http },
+  request = { rows = index_of(schema.request), foreign = schema.foreign_request },
 }
 
 local PLACES = {
@@ -39,20 +38,15 @@ local PLACES = {
   request = { { "http", "it belongs to the scenario: http = { %s = ... }" }, { "scenario", "it belongs to the scenario: %s = ..." } },
 }
 
-local function known(set, key)
-  return set.rows[key] or set.later[key]
-end
-
 local function place_of(kind, key)
   for _, place in ipairs(PLACES[kind]) do
-    if known(SETS[place[1]], key) then return "; " .. format(place[2], key) end
+    if SETS[place[1]].rows[key] then return "; " .. format(place[2], key) end
   end
 end
 
 local function names_of(set)
   local names = {}
   for name in pairs(set.rows) do names[#names + 1] = name end
-  for name in pairs(set.later) do names[#names + 1] = name end
   return names
 end
 
@@ -68,7 +62,6 @@ function options.unknown(kind, key, value)
   local set = SETS[kind]
   if type(key) == "number" then return format("%s stands without a key; write NAME = %s", show(value), type(value) == "table" and "{ ... }" or show(value)) end
   if type(key) ~= "string" then return format("%s cannot be a key", show(key)) end
-  if set.later[key] then return format("`%s` %s", key, later.TEXT) end
   local why = place_of(kind, key) or foreign(set, key) or nearest.hint(key, names_of(set))
   return format("unknown key `%s`%s", key, why)
 end

@@ -6,6 +6,7 @@ local connection = require "luabench.connection"
 local core = require "luabench.core"
 local debugging = require "luabench.debugging"
 local errors = require "luabench.errors"
+local format = require "luabench.format"
 local headers = require "luabench.headers"
 local limits = require "luabench.limits"
 local load_keys = require "luabench.load"
@@ -13,6 +14,7 @@ local options = require "luabench.options"
 local params = require "luabench.params"
 local scenario = require "luabench.scenario"
 local secrets = require "luabench.secrets"
+local shares = require "luabench.shares"
 local stage = require "luabench.stage"
 local thresholds = require "luabench.thresholds"
 local units = require "luabench.units"
@@ -117,6 +119,19 @@ local function users_of(scenarios)
   return sum
 end
 
+-- A share that has nothing to do is a mistake.
+local function check_share(share, scenarios)
+  local users = 0
+  for _, each in ipairs(scenarios) do
+    users = users + shares.part(share, each.users or each.max_users)
+    local connections = each.http.connections
+    if connections and connections < share.count then
+      errors.usage('--share %s: %s of scenario "%s" are too few for %d shares', share.text, format.counted(connections, "connection"), each.name, share.count)
+    end
+  end
+  if users == 0 then errors.usage("--share %s: of %s this share has none", share.text, format.counted(users_of(scenarios), "user")) end
+end
+
 local function progress_of(given)
   if given.quiet then return "none" end
   if given.interval then return "lines" end
@@ -167,7 +182,7 @@ end
 
 -- What the result file says of the options: those of the command line that were given, and the parameters with their values.
 local REPORTED = { "urls", "order", "literal",
-                   "users", "duration", "iterations", "rate", "arrivals", "ramp_up", "warm_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
+                   "share", "users", "duration", "iterations", "rate", "arrivals", "ramp_up", "warm_up", "graceful_stop", "threads", "target", "timeout", "connect_timeout", "no_keepalive",
                    "requests_per_connection", "redirects", "streams", "lenient_http", "method", "http_version", "insecure", "ca", "cert", "key", "sni", "connect_to", "resolve",
                    "unix_socket", "source_addresses", "proxy", "ipv4", "ipv6" }
 
@@ -189,7 +204,7 @@ end
 
 -- One iteration says nothing about speed: no thresholds, no files.
 local function for_debugging(result)
-  result.debug, result.threads, result.progress, result.thresholds, result.slices, result.outputs, result.journals = true, 1, "none", {}, {}, {}, {}
+  result.debug, result.threads, result.share, result.progress, result.thresholds, result.slices, result.outputs, result.journals = true, 1, nil, "none", {}, {}, {}, {}
   return result
 end
 
@@ -220,13 +235,14 @@ function plan.make(scenarios, given)
     action = "run", scenarios = {}, script_timeout = given.script_timeout or 10, script_memory = given.script_memory, progress = progress_of(given), interval = given.interval or 10,
     args = given.args, latency = given.latency or false, lenient = given.lenient or false, json = given.json or false, report = given.report, color = color_wanted(given),
     thresholds = threshold_list(scenarios, given.thresholds), params = param_values(),
-    outputs = outputs_of(given, false), journals = outputs_of(given, true), secrets = secrets.list(), export = given.prometheus,
+    share = given.share, outputs = outputs_of(given, false), journals = outputs_of(given, true), secrets = secrets.list(), export = given.prometheus,
   }
   result.watched, result.slices = thresholds.watched(result.thresholds), kinds_of(result.thresholds)
   result.seed = given.seed or core.random_unknown()
   result.options = reported(given, result.params)
   result.options.seed = result.seed
   for i, each in ipairs(scenarios) do result.scenarios[i] = effective(each, given) end
+  if result.share and not given.debug then check_share(given.share, result.scenarios) end
   result.uses_seed = uses_seed(result, given)
   result.threads = given.threads and math.min(given.threads, users_of(result.scenarios)) or nil
   return given.debug and for_debugging(result) or result

@@ -3,7 +3,6 @@
 local cookies = require "luabench.cookies"
 local core = require "luabench.core"
 local errors = require "luabench.errors"
-local later = require "luabench.later"
 local nearest = require "luabench.nearest"
 local reference = require "luabench.reference"
 
@@ -169,7 +168,6 @@ local FOREIGN = { status_code = "status", code = "status", statusCode = "status"
 
 local function no_field(key)
   if type(key) ~= "string" then errors.script("a response has no field %s", errors.show(key)) end
-  if later.response_fields[key] then errors.script("res.%s %s", key, later.TEXT) end
   local found = FOREIGN[key] or nearest.name(key, FIELDS)
   errors.script("a response has no field `%s`%s", key, found and "; did you mean `" .. found .. "`?" or "; it has " .. concat(FIELDS, ", "))
 end

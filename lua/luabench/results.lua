@@ -6,6 +6,7 @@ local format = require "luabench.format"
 local health = require "luabench.health"
 local metric = require "luabench.metric"
 local quality = require "luabench.quality"
+local shares = require "luabench.shares"
 local summary = require "luabench.summary"
 local terminal = require "luabench.terminal"
 
@@ -124,7 +125,7 @@ local function once_of(aside)
 end
 
 local function scenario_of(plan, index, scenario)
-  local planned = plan.scenarios and plan.scenarios[index] or {}
+  local planned = shares.of(plan.scenarios and plan.scenarios[index] or {}, plan.share)
   local model = planned.model or "closed"
   local window = scenario.window or scenario.duration
   local out = figures(scenario.total, window, model)

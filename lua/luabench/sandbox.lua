@@ -8,7 +8,6 @@ local env_values = require "luabench.env"
 local file = require "luabench.file"
 local http = require "luabench.http"
 local json = require "luabench.json"
-local later = require "luabench.later"
 local libraries = require "luabench.libraries"
 local limits = require "luabench.limits"
 local metric = require "luabench.metric"
@@ -27,9 +26,8 @@ local setmetatable, rawget, type, load = setmetatable, rawget, type, load
 local format = string.format
 
 -- A face of `functions` that cannot be written to, and says so for fields that do not exist.
-local function read_only(name, functions, later_fields)
+local function read_only(name, functions)
   setmetatable(functions, { __index = function(_, key)
-    if type(key) == "string" and later_fields and later_fields[key] then errors.script("%s.%s %s", name, key, later.TEXT) end
     errors.script("%s has no function `%s`%s", name, tostring(key), nearest.hint(key, functions))
   end })
   return setmetatable({}, { __index = functions, __metatable = false, __newindex = function(_, key)
@@ -81,7 +79,7 @@ local function luabench_globals()
   return {
     thresholds = limits.declare, report = report_hook.declare, metric = read_only("metric", copy(metric, "counter gauge rate trend")),
     scenario = scenario.define, compare = compare.define, defaults = scenario.defaults, params = params.declare,
-    http = read_only("http", copy(http, "get head post put patch delete options request batch"), later.http_functions),
+    http = read_only("http", copy(http, "get head post put patch delete options request batch")),
     json = read_only("json", copy(json)),
     log = read_only("log", copy(vu.log)),
     file = read_only("file", copy(file, "csv json lines text")),
@@ -120,7 +118,6 @@ end
 -- Why a name cannot be read, in words.
 local function unreadable(globals, name)
   if type(name) ~= "string" then return format("a global needs a name, not %s", errors.show(name)) end
-  if later.globals[name] then return format("`%s` %s", name, later.TEXT) end
   local withheld = WITHHELD[name]
   if withheld then return format("`%s` is not available to scripts%s", name, withheld ~= "" and "; " .. withheld or "") end
   if name == "user" then return "`user` is not defined; it is the parameter of run: run = function(user) ... end" end
@@ -129,7 +126,7 @@ end
 
 -- Why a name of ours or of Lua's cannot be assigned, or nil when it is neither.
 local function protected(globals, name)
-  if rawget(globals, name) == nil and not later.globals[name] then return nil end
+  if rawget(globals, name) == nil then return nil end
   local owner = _G[name] ~= nil and name ~= "print" and "Lua" or "luabench"
   return format("`%s` cannot be assigned: it belongs to %s; choose another name, with local", tostring(name), owner)
 end

@@ -28,6 +28,12 @@ void limits_files(void)
         close(fd);
 }
 
+uint64_t limits_of_files(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) ? UINT64_MAX : limit.rlim_cur;
+}
+
 bool limits_can_open(unsigned count)
 {
     int *files = mem_array(count, sizeof *files);

@@ -6,18 +6,28 @@
 #include "base/mem.h"
 #include "run/group.h"
 
-/* Workers that would have no user leave the arrivals to the others. */
-static struct share taking_part(struct share share, uint64_t users)
+static struct share at_most(struct share share, uint64_t members)
 {
-    return (struct share){ share.index, share.count < users ? share.count : (unsigned)users };
+    return (struct share){ share.index, share.count < members ? share.count : (unsigned)members };
+}
+
+/* Processes and workers that would have no user leave the arrivals to the others. False: this worker is one of them. */
+static bool take_part(struct group *group, struct share process)
+{
+    struct share worker = { (group->share.index - process.index) / process.count, group->share.count / process.count };
+    process = at_most(process, group->plan->users);
+    if (process.index >= process.count)
+        return false;
+    worker = at_most(worker, share_of(process, group->plan->users));
+    group->share = share_within(process, worker);
+    return worker.index < worker.count;
 }
 
 void open_open(struct group *group)
 {
     timer_init(&group->timer, NULL);
     group->next_due = NS_NEVER;
-    group->share = taking_part(group->share, group->plan->users);
-    if (group->share.index >= group->share.count)
+    if (!take_part(group, group->vm->share))
         return;
     group->user_limit = share_of(group->share, group->plan->users);
     group->free_numbers = mem_array(group->user_limit, sizeof *group->free_numbers);

@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +21,7 @@
 #include "run/limits.h"
 #include "run/progress.h"
 #include "run/signals.h"
+#include "run/threads.h"
 #include "run/warm.h"
 #include "run/worker.h"
 #include "script/results.h"
@@ -78,48 +77,12 @@ __attribute__((format(printf, 2, 3))) static void note(struct runner *runner, co
     runner->notices[runner->notice_count++] = mem_text(text, strlen(text));
 }
 
-/* Limits */
-
-static uint64_t all_users(const struct plan *plan)
-{
-    uint64_t users = 0;
-    for (size_t i = 0; i < plan->scenario_count; i++)
-        users += plan->scenarios[i].users;
-    return users;
-}
-
 static void check_descriptors(struct runner *runner)
 {
-    struct rlimit limit;
-    uint64_t users = 0;
-    for (size_t i = 0; i < runner->plan->scenario_count; i++)
-        if (runner->plan->scenarios[i].model == MODEL_CLOSED) /* max_users of the open model is a limit, not a number */
-            users += runner->plan->scenarios[i].users;
-    if (!getrlimit(RLIMIT_NOFILE, &limit) && users + SPARE_DESCRIPTORS > limit.rlim_cur)
+    uint64_t users = threads_users(runner->plan, MODEL_CLOSED), limit = limits_of_files(); /* max_users of the open model is a limit, not a number */
+    if (users + SPARE_DESCRIPTORS > limit)
         note(runner, "%llu user%s may need more connections than the %llu open files allowed here (raise it: ulimit -n)", (unsigned long long)users,
-             users == 1 ? "" : "s", (unsigned long long)limit.rlim_cur);
-}
-
-/* Each worker needs users, and one of the connections that they share. */
-static uint64_t most_threads(const struct plan *plan)
-{
-    uint64_t most = all_users(plan);
-    for (size_t i = 0; i < plan->scenario_count; i++) {
-        const struct client_options *client = &plan->scenarios[i].http.client;
-        if (client->shared && client->connections < most)
-            most = client->connections;
-    }
-    return most;
-}
-
-static unsigned choose_threads(const struct plan *plan)
-{
-    cpu_set_t set;
-    uint64_t most = most_threads(plan);
-    unsigned threads = plan->threads;
-    if (!threads)
-        threads = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-    return threads < most ? threads : (unsigned)most;
+             users == 1 ? "" : "s", (unsigned long long)limit);
 }
 
 /* Starting */
@@ -131,7 +94,7 @@ static bool start_workers(struct runner *runner)
     for (unsigned i = 0; i < runner->worker_count; i++) {
         struct worker *worker = &runner->workers[i];
         worker->run = &runner->run;
-        worker->share = (struct share){ i, runner->worker_count };
+        worker->share = share_within(runner->plan->share, (struct share){ i, runner->worker_count });
         worker->journal = runner->journal.journals ? &runner->journal.journals[i] : NULL;
         if (!worker_start(worker)) {
             fprintf(stderr, "luabench: thread %u of %u cannot be started: %s\n", i + 1, runner->worker_count, strerror(errno));
@@ -516,6 +479,12 @@ static bool open_events(struct runner *runner)
     return false;
 }
 
+static struct claims claims_of(const struct plan *plan, const struct scenario_plan *scenario)
+{
+    uint64_t total = scenario->iterations == NO_LIMIT ? NO_LIMIT : share_of(plan->share, scenario->iterations);
+    return (struct claims){ .total = total, .warm_up = scenario->warm_up, .share = plan->share };
+}
+
 static void open_run(struct runner *runner, int argc, char **argv)
 {
     struct run *run = &runner->run;
@@ -524,7 +493,7 @@ static void open_run(struct runner *runner, int argc, char **argv)
     run->argv = argv;
     run->claims = mem_array(runner->plan->scenario_count, sizeof *run->claims);
     for (size_t i = 0; i < runner->plan->scenario_count; i++)
-        run->claims[i] = (struct claims){ .total = runner->plan->scenarios[i].iterations, .warm_up = runner->plan->scenarios[i].warm_up };
+        run->claims[i] = claims_of(runner->plan, &runner->plan->scenarios[i]);
     once_init(&run->once, runner->plan->scenario_count);
     lines_init(&run->lines);
 }
@@ -559,7 +528,7 @@ static void close_run(struct runner *runner)
 
 int runner_run(struct vm *control, const struct plan *plan, int argc, char **argv)
 {
-    struct runner runner = { .control = control, .plan = plan, .worker_count = choose_threads(plan) };
+    struct runner runner = { .control = control, .plan = plan, .worker_count = threads_choose(plan) };
     int status = EXIT_CANNOT_RUN;
     const char *why = plan_load_tls(plan);
     if (why) {

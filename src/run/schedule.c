@@ -2,16 +2,6 @@
 
 #include "base/clock.h"
 
-uint64_t share_of(struct share share, uint64_t whole)
-{
-    return whole / share.count + (share.index < whole % share.count);
-}
-
-uint64_t share_member(struct share share, uint64_t k)
-{
-    return k * share.count + share.index;
-}
-
 static const struct stage_plan *stage_of(const struct user_changes *changes)
 {
     return &changes->plan->stages[changes->stage];
@@ -138,14 +128,16 @@ int64_t schedule_whole_window(const struct plan *plan, int64_t measured)
 
 bool schedule_claim(struct claims *claims, bool aside, uint64_t *sequence)
 {
+    uint64_t number = 0;
     if (!aside) {
         if (atomic_load_explicit(&claims->taken, memory_order_relaxed) >= claims->total)
             return false;
-        *sequence = atomic_fetch_add_explicit(&claims->taken, 1, memory_order_relaxed) + 1;
-        if (*sequence > claims->total)
+        number = atomic_fetch_add_explicit(&claims->taken, 1, memory_order_relaxed);
+        if (number >= claims->total)
             return false;
     }
     if (claims->warm_up)
-        *sequence = atomic_fetch_add_explicit(&claims->numbered, 1, memory_order_relaxed) + 1;
+        number = atomic_fetch_add_explicit(&claims->numbered, 1, memory_order_relaxed);
+    *sequence = share_member(claims->share, number) + 1;
     return true;
 }

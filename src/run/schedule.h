@@ -1,6 +1,5 @@
-/* Who runs when, as pure functions: no loop, no clock, no state but the count of iterations taken; times are ns after the start of the run.
- *
- * A worker is a share { index, count } of the whole: user i (from 0) belongs to the share i mod count, so any number of threads makes the same users. */
+/* Who runs when, as pure functions: no loop, no clock, no state but the count of iterations taken; times are ns after the start of the run. A worker has a share of
+ * the users. */
 #ifndef LUABENCH_RUN_SCHEDULE_H
 #define LUABENCH_RUN_SCHEDULE_H
 
@@ -8,16 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/share.h"
 #include "script/plan.h"
-
-struct share {
-    unsigned index, count; /* index < count */
-};
-
-/* How many of `whole` belong to the share; the shares add up to the whole. */
-uint64_t share_of(struct share share, uint64_t whole);
-/* The number (from 0) in the whole of the share's k-th (from 0). */
-uint64_t share_member(struct share share, uint64_t k);
 
 /* Closed model: a user begins, or ends after its iteration. */
 struct user_change {
@@ -65,9 +56,10 @@ struct claims {
     _Atomic uint64_t numbered; /* with a warm-up: numbers given, those of its iterations included */
     uint64_t total; /* NO_LIMIT: none */
     bool warm_up;   /* there is one */
+    struct share share; /* of all processes; `total` is this one's */
 };
 
-/* Takes an iteration; its number (from 1) is in *sequence. Those `aside`, of the warm-up, are there without limit. False when all are taken. */
+/* Takes an iteration; its number (from 1, in the whole run) is in *sequence. Those `aside`, of the warm-up, are there without limit. False when all are taken. */
 bool schedule_claim(struct claims *claims, bool aside, uint64_t *sequence);
 
 #endif

@@ -135,7 +135,7 @@ static int next_row(lua_State *L)
     size_t count = object->source->file->count;
     if (object->mode == MODE_RANDOM)
         return push_row(L, object, rng_below(vu_random(vu), count));
-    uint64_t number = atomic_fetch_add(&object->source->drawn, 1);
+    uint64_t number = share_member(vu->vm->share, atomic_fetch_add(&object->source->drawn, 1));
     if (object->mode == MODE_UNIQUE && number >= count)
         return out_of_rows(L, object);
     return push_row(L, object, number % count);

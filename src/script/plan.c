@@ -161,10 +161,21 @@ static const char *read_slices(lua_State *L, struct slices *slices)
     return wrong;
 }
 
+static struct share read_share(lua_State *L)
+{
+    struct share share = { 0, 1 };
+    lua_getfield(L, -1, "share");
+    if (lua_istable(L, -1))
+        share = (struct share){ (unsigned)field_count(L, "index", 0), (unsigned)field_count(L, "count", 1) };
+    lua_pop(L, 1);
+    return share;
+}
+
 static const char *read_plan(lua_State *L, struct plan *plan)
 {
     plan->threads = (unsigned)field_count(L, "threads", 0);
     plan->seed = field_count(L, "seed", 0);
+    plan->share = read_share(L);
     plan->watched = field_bool(L, "watched");
     plan->script_memory = field_count(L, "script_memory", 0);
     plan->script_timeout = field_duration(L, "script_timeout", 10 * NS_PER_SECOND);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/share.h"
 #include "metrics/metrics.h"
 #include "script/plan_http.h"
 #include "script/plan_journal.h"
@@ -48,6 +49,7 @@ enum progress { PROGRESS_NONE, PROGRESS_LINES, PROGRESS_BLOCK };
 
 struct plan {
     unsigned threads;       /* 0: as many as sensible */
+    struct share share;     /* of a load that several machines carry: --share */
     uint64_t seed;          /* of everything random */
     bool watched;           /* some thresholds may end the run: the workers publish all their figures */
     uint64_t script_memory; /* bytes a worker's Lua state may use; 0: no limit */

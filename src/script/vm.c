@@ -260,6 +260,7 @@ bool vm_attach(struct vm *vm, const struct plan *plan, struct loop *loop, struct
     vm->pool = pool;
     vm->metrics = metrics;
     vm->seed = plan->seed;
+    vm->share = plan->share;
     vm->scenario_count = plan->scenario_count;
     vm->scenarios = mem_array(plan->scenario_count, sizeof *vm->scenarios);
     lua_rawgeti(L, LUA_REGISTRYINDEX, vm->command);

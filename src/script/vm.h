@@ -70,6 +70,7 @@ struct vm {
     } checks[VM_CHECKS];     /* the counters used last, by address of the name */
     struct vm_scenario *scenarios;
     size_t scenario_count;
+    struct share share;      /* of the run that this process has, for rows of files */
     uint64_t seed;           /* of the run: names the random numbers of its users */
     struct decoder *decoder; /* of bodies; NULL until needed */
     struct link calls;       /* calls of http.* that hold an answer back (script/api_call.c) */

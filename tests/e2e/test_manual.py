@@ -27,8 +27,6 @@ def put_files(folder):
 
 @pytest.mark.parametrize("name, kind, script", EXAMPLES, ids=[example[0] for example in EXAMPLES])
 def test_every_example_runs(luabench, target, name, kind, script):
-    if kind == "later":
-        pytest.skip("not in this version yet")
     if kind == "dry":
         done = luabench.run("--dry-run", "--allow-run", script=script)
         assert done.returncode == 0 and "2 cases" in done.stdout or "1 case" in done.stdout, done.stderr

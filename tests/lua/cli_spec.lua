@@ -121,15 +121,14 @@ describe("options of requests", function()
       return { http.connections or 0, http.streams or 0 }
     end
     assert.same({ 0, 0 }, of(ONE, { "-c", "100" }))
-    assert.same({ 10, 10 }, of(ONE, { "--http", "2", "-c", "100", "-m", "10" }))
-    assert.same({ 11, 10 }, of(ONE, { "--http", "2", "-c", "101", "-m", "10" }))
-    assert.same({ 1, 10 }, of(ONE, { "--http", "2", "-c", "3", "--streams", "10" }))
+    assert.same({ 10, 10 }, of(ONE, { "-c", "100", "-m", "10" }))
+    assert.same({ 11, 10 }, of(ONE, { "-c", "101", "-m", "10" }))
+    assert.same({ 1, 10 }, of(ONE, { "-c", "3", "--streams", "10" }))
     local shared = 'scenario "a" { target = "http://h", users = 8, connections = 4, run = function() end }'
     assert.same({ 4, 0 }, of(shared, {}))
-    assert.same({ 4, 2 }, of(shared, { "--http", "2", "-m", "2" }))
+    assert.same({ 4, 2 }, of(shared, { "-m", "2" }))
     assert.same({ 1, 0 }, of(shared, { "-c", "1" }))
     has(refused { "http://h", "-m", "10", "--http", "1.1" }, "HTTP/1.1 has none")
-    has(refused { "http://h", "-m", "10" }, "http:// speaks HTTP/2 with --http 2 alone")
   end)
 end)
 
@@ -266,20 +265,5 @@ describe("--dry-run", function()
     assert.same({ "exit", 0 }, { result.action, result.status })
     for _, part in ipairs { "2 scenarios", '"one" against http://h', "7 users, for 5 s", "users start over 3 s", "2 users, 9 iterations in total", "Nothing is sent" } do has(out, part) end
     assert.same({}, core.calls)
-  end)
-end)
-
-describe("the list of what comes later", function()
-  it("names nothing that is there already", function()
-    local later, schema, flags = require "luabench.later", require "luabench.schema", require "luabench.flags"
-    for kind, names in pairs { scenario = later.scenario_keys, http = later.http_keys, request = later.request_keys } do
-      for _, row in ipairs(schema[kind]) do assert.is_nil(names[row[1]]) end
-    end
-    for _, group in ipairs(flags.run) do
-      for _, row in ipairs(group) do
-        assert.is_nil(later.options[row[2] or ""])
-        assert.is_nil(later.options[row[3]])
-      end
-    end
   end)
 end)

@@ -54,7 +54,9 @@ end
 
 local function threads_words(page, document)
   local threads, seed = value(document.generator.threads), page.seed and value(document.options.seed)
+  local share = value(document.options.share)
   local words = threads and format.counted(threads, "thread")
+  if share then words = ("share %s%s"):format(escape(share), words and ", " .. words or "") end
   if not seed then return words or nil end
   return ("%sseed %.0f"):format(words and words .. ", " or "", seed)
 end

@@ -171,12 +171,48 @@ static void *take_all(void *count)
     return NULL;
 }
 
+/* Threads of processes: every number is a member of exactly one thread of exactly one process, and of the process's share. */
+static void shares_within_shares_add_up(void **state)
+{
+    enum { WHOLE = 1000 };
+    for (unsigned count = 1; count <= 7; count++) {
+        int seen[WHOLE] = { 0 };
+        for (unsigned index = 0; index < count; index++) {
+            struct share process = { index, count };
+            uint64_t total = 0;
+            for (unsigned thread = 0; thread <= index; thread++) { /* as many threads as its number says */
+                struct share worker = share_within(process, (struct share){ thread, index + 1 });
+                total += share_of(worker, WHOLE);
+                for (uint64_t k = 0; k < share_of(worker, WHOLE); k++) {
+                    assert_int_equal(share_member(worker, k) % count, index);
+                    seen[share_member(worker, k)]++;
+                }
+            }
+            assert_int_equal(total, share_of(process, WHOLE));
+        }
+        for (int i = 0; i < WHOLE; i++)
+            assert_int_equal(seen[i], 1);
+    }
+}
+
+static void claims_of_a_share_have_numbers_of_the_whole(void **state)
+{
+    struct claims third = { .total = 2, .share = { 2, 4 } };
+    uint64_t sequence;
+    assert_true(schedule_claim(&third, false, &sequence));
+    assert_int_equal(sequence, 3);
+    assert_true(schedule_claim(&third, false, &sequence));
+    assert_int_equal(sequence, 7);
+    assert_false(schedule_claim(&third, false, &sequence));
+}
+
 /* Over threads, each of 1 .. total is claimed exactly once. */
 static void claims_are_exact(void **state)
 {
     pthread_t threads[THREADS];
     uint64_t counts[THREADS] = { 0 }, sum = 0;
     claims.total = TOTAL;
+    claims.share = (struct share){ 0, 1 };
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, take_all, &counts[i]), 0);
     for (int i = 0; i < THREADS; i++) {
@@ -192,7 +228,7 @@ static void claims_are_exact(void **state)
 /* A warm-up has as many iterations as it likes, the total is what follows, and no number is given twice. */
 static void warm_ups_are_not_claimed(void **state)
 {
-    struct claims some = { .total = 3, .warm_up = true };
+    struct claims some = { .total = 3, .warm_up = true, .share = { 0, 1 } };
     uint64_t sequence, expected = 0;
     for (int i = 0; i < 10; i++) {
         assert_true(schedule_claim(&some, i != 4 && i != 6, &sequence));
@@ -208,7 +244,7 @@ static void warm_ups_are_not_claimed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_add_up),
+        cmocka_unit_test(shares_add_up), cmocka_unit_test(shares_within_shares_add_up), cmocka_unit_test(claims_of_a_share_have_numbers_of_the_whole),
         cmocka_unit_test(users_ramp_up_evenly),
         cmocka_unit_test(stages_take_the_newest_users_first),
         cmocka_unit_test(stages_keep_count_and_area),
