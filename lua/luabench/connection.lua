@@ -219,6 +219,7 @@ local function contradiction(http)
     if http.keep_alive == false then return "`pipeline` sends several requests over a connection, and with `keep_alive = false` each has its own" end
   end
   if http.min_tls and http.max_tls and http.min_tls > http.max_tls then return "`min_tls` is above `max_tls`" end
+  if http.version == "2" and http.max_tls and http.max_tls < 12 then return "`version` asks for HTTP/2, which needs TLS 1.2 (RFC 9113 9.2), and `max_tls` is below it" end
 end
 
 --- What is wrong with an `http` table whose values have been read, or nil.

@@ -50,6 +50,7 @@ static bool load_authorities(struct tls_context *context)
         return true;
     if (!path)
         return SSL_CTX_set_default_verify_paths(context->ssl) || refuse(context, "the system's certificates cannot be read: %s", tls_reason());
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context->ssl), X509_V_FLAG_PARTIAL_CHAIN); /* what the user trusts need not be a root */
     return readable(context, "ca", path) &&
            (SSL_CTX_load_verify_file(context->ssl, path) || refuse(context, "ca: %s has no certificate in PEM form (OpenSSL: %s)", path, tls_reason()));
 }
@@ -65,7 +66,8 @@ static bool load_key(struct tls_context *context)
     unsigned long code = ERR_peek_error();
     if (ERR_GET_LIB(code) == ERR_LIB_X509 && (ERR_GET_REASON(code) == X509_R_KEY_VALUES_MISMATCH || ERR_GET_REASON(code) == X509_R_KEY_TYPE_MISMATCH))
         return refuse(context, "key: the key in %s is not that of the certificate in %s (OpenSSL: %s)", path, options->cert, tls_reason());
-    return refuse(context, "key: %s has no key that can be used: it must be in PEM form, without a passphrase (OpenSSL: %s)", path, tls_reason());
+    return refuse(context, "%s: %s has no key that can be used%s: it must be in PEM form, without a passphrase (OpenSSL: %s)", options->key ? "key" : "cert", path,
+                  options->key ? "" : ", and no `key` is given", tls_reason());
 }
 
 static bool load_certificate(struct tls_context *context)
@@ -116,6 +118,16 @@ static void split_ciphers(const char *list, struct buf *suites, struct buf *othe
     buf_append(others, "", 1);
 }
 
+/* Sets them; the list that OpenSSL does not take, or NULL. */
+static const char *unknown_ciphers(SSL_CTX *ssl, const struct buf *suites, const struct buf *others)
+{
+    if (suites->length > 1 && !SSL_CTX_set_ciphersuites(ssl, suites->data))
+        return suites->data;
+    if (others->length > 1 && !SSL_CTX_set_cipher_list(ssl, others->data))
+        return others->data;
+    return NULL;
+}
+
 static bool set_ciphers(struct tls_context *context)
 {
     const char *list = context->options->ciphers;
@@ -123,11 +135,12 @@ static bool set_ciphers(struct tls_context *context)
     if (!list)
         return true;
     split_ciphers(list, &suites, &others);
-    bool fine = (suites.length == 1 || SSL_CTX_set_ciphersuites(context->ssl, suites.data)) &&
-                (others.length == 1 || SSL_CTX_set_cipher_list(context->ssl, others.data));
+    const char *unknown = unknown_ciphers(context->ssl, &suites, &others);
+    if (unknown)
+        refuse(context, "ciphers: OpenSSL does not know %s (`openssl ciphers -s` lists what there is)", unknown);
     buf_free(&suites);
     buf_free(&others);
-    return fine || refuse(context, "ciphers: OpenSSL knows none of %s (`openssl ciphers -s` lists them)", list);
+    return !unknown;
 }
 
 /* Sessions */

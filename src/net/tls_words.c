@@ -97,8 +97,12 @@ static void say_refused(struct tls *tls, X509 *certificate, int error)
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
         say(tls, "the certificate is signed by an unknown authority (OpenSSL: %s); --cacert FILE trusts it, --insecure any", openssl);
         break;
+    case X509_V_ERR_IP_ADDRESS_MISMATCH: /* an address as a name, or as CN, does not count */
+        names_of(certificate, names, sizeof names);
+        demanded(tls->ssl, host, sizeof host);
+        say(tls, "the certificate is for %s, not for the address %s, which its subjectAltName would have to list (OpenSSL: %s)" INSECURE, names, host, openssl);
+        break;
     case X509_V_ERR_HOSTNAME_MISMATCH:
-    case X509_V_ERR_IP_ADDRESS_MISMATCH:
         names_of(certificate, names, sizeof names);
         demanded(tls->ssl, host, sizeof host);
         say(tls, "the certificate is for %s, not for %s (OpenSSL: %s)" INSECURE, names, host, openssl);
@@ -143,6 +147,15 @@ static void say_version(struct tls *tls, const char *openssl)
         say(tls, "the server speaks none of the versions that are allowed (OpenSSL: %s); see min_tls and max_tls", openssl);
 }
 
+/* Something else: an alert of the server's (RFC 8446 6), or what OpenSSL has found. */
+static void say_alert(struct tls *tls, int reason, const char *openssl)
+{
+    if (reason >= SSL_AD_REASON_OFFSET)
+        say(tls, "the server sent the alert %d (OpenSSL: %s)", reason - SSL_AD_REASON_OFFSET, openssl);
+    else
+        say(tls, "OpenSSL: %s", openssl);
+}
+
 void tls_explain(struct tls *tls)
 {
     unsigned long code = ERR_peek_error();
@@ -178,6 +191,6 @@ void tls_explain(struct tls *tls)
     case SSL_R_TLSV1_UNRECOGNIZED_NAME:
         say(tls, "the server does not know the name that was sent (SNI) (OpenSSL: %s)", openssl);
         break;
-    default: say(tls, "OpenSSL: %s", openssl);
+    default: say_alert(tls, reason, openssl);
     }
 }

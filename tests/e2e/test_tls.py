@@ -343,7 +343,7 @@ def test_wrong_host(luabench, nginx, authority):
     other = authority.issue("other", names="DNS:other.example,DNS:*.wild.example")
     url = nginx(certificate=other).url
     assert_fails(luabench, url, "--cacert", authority.path,
-                 text=r"^the certificate is for other\.example, \*\.wild\.example, not for 127\.0\.0\.1 \(OpenSSL: IP address mismatch\)")
+                 text=r"^the certificate is for other\.example, \*\.wild\.example, not for the address 127\.0\.0\.1, which its subjectAltName would have to list \(OpenSSL: IP address mismatch\)")
     port = url.split(":")[-1]
     assert_fails(luabench, f"https://localhost:{port}", "-4", "--cacert", authority.path, text=r"not for localhost \(OpenSSL: hostname mismatch\)")
     for host in ("other.example", "a.wild.example"):
@@ -356,6 +356,11 @@ def test_unknown_authority(luabench, nginx, authority, tmp_path):
     text = r"^the certificate is signed by an unknown authority \(OpenSSL: unable to get local issuer certificate\)"
     assert_fails(luabench, url, text=text)
     assert_fails(luabench, url, "--cacert", Authority(tmp_path / "other").path, text=text)
+
+
+def test_a_certificate_that_is_trusted_itself(luabench, nginx, certificate):
+    """Whoever signed it."""
+    assert luabench.result(nginx().url + "/hello", "-n", 1, "--cacert", certificate[0])["total"]["requests"]["succeeded"] == 1
 
 
 def test_plain_server(luabench, target):
@@ -414,7 +419,7 @@ def test_unusable_files(luabench, authority, certificate, tmp_path):
     assert "--key: cannot read no.key" in refused(luabench, "--cert", certificate[0], "--key", "no.key")
     assert f"--key: the key in {other[1]} is not that of the certificate in {certificate[0]}" in refused(luabench, "--cert", certificate[0], "--key", other[1])
     assert "has no certificate in PEM form" in refused(luabench, "--cacert", certificate[1])
-    assert "has no key that can be used" in refused(luabench, "--cert", certificate[0])
+    assert "--cert: {} has no key that can be used, and no --key is given".format(certificate[0]) in refused(luabench, "--cert", certificate[0])
     secret = tmp_path / "secret.key"
     subprocess.run(["openssl", "ec", "-in", certificate[1], "-aes128", "-passout", "pass:x", "-out", secret], check=True, capture_output=True)
     assert "without a passphrase" in refused(luabench, "--cert", certificate[0], "--key", secret, stdin=subprocess.DEVNULL)
@@ -427,8 +432,10 @@ def test_unusable_files_in_a_script(luabench):
 
 
 def test_unusable_options(luabench):
-    assert "OpenSSL knows none of NONSENSE" in luabench.run(
+    assert "OpenSSL does not know NONSENSE" in luabench.run(
         script='scenario "s" { target = "https://127.0.0.1:1", http = { ciphers = "NONSENSE" }, run = function() end }').stderr
+    assert "OpenSSL does not know NONSENSE (" in luabench.run(
+        script='scenario "s" { target = "https://127.0.0.1:1", http = { ciphers = "NONSENSE:TLS_AES_128_GCM_SHA256" }, run = function() end }').stderr
     assert "SNI sends names alone" in refused(luabench, "--sni", "127.0.0.1")
 
 

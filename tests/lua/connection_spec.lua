@@ -35,6 +35,7 @@ describe("versions", function()
     assert.equal(10, http_of("min_tls = 1.0").min_tls)
     has(refused('min_tls = "1.4"'), "is no version of TLS")
     has(refused('min_tls = "1.3", max_tls = "1.2"'), "`min_tls` is above `max_tls`")
+    has(refused('version = "2", max_tls = "1.1"'), "`version` asks for HTTP/2, which needs TLS 1.2")
   end)
 end)
 

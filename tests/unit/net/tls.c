@@ -482,7 +482,7 @@ static void test_refused_certificates(void **state)
     (void)state;
     assert_refused(&(struct tls_options){ 0 }, "localhost", "the certificate is self-signed (OpenSSL: self-signed certificate)");
     assert_refused(&(struct tls_options){ .ca = ca_path }, "other.example", "is for localhost, 127.0.0.1, ::1, not for other.example (OpenSSL: ");
-    assert_refused(&(struct tls_options){ .ca = ca_path }, "127.0.0.2", "not for 127.0.0.2");
+    assert_refused(&(struct tls_options){ .ca = ca_path }, "127.0.0.2", "not for the address 127.0.0.2");
     assert_refused(&(struct tls_options){ .ca = ca_path, .sni = "x.example" }, "localhost", "not for x.example");
 }
 
@@ -495,6 +495,8 @@ static void test_other_answers(void **state)
         { "220 mail.example ESMTP\r\n", 24, "does not speak TLS" },
         { "\x15\x03\x01\x00\x02\x02\x46", 7, "none of the versions that are allowed (OpenSSL: tlsv1 alert protocol version)" },
         { "\x15\x03\x03\x00\x02\x02\x28", 7, "no cipher in common" },
+        { "\x15\x03\x03\x00\x02\x02\x50", 7, "the server sent the alert 80 (OpenSSL: tlsv1 alert internal error)" },
+        { "\x15\x03\x03\x00\x02\x02\x05", 7, "the server sent the alert 5 (OpenSSL: " },
         { "", 0, "closed the connection" },
     };
     const struct tls_options options = { .insecure = true };
@@ -577,8 +579,8 @@ static void test_unusable_options(void **state)
     assert_unusable(&(struct tls_options){ .insecure = true, .cert = "/no/cert.pem" }, "cert: cannot read /no/cert.pem");
     assert_unusable(&(struct tls_options){ .insecure = true, .cert = ca_path, .key = "/no/key.pem" }, "key: cannot read /no/key.pem");
     assert_unusable(&(struct tls_options){ .insecure = true, .cert = ca_path }, "has no key that can be used");
-    assert_unusable(&(struct tls_options){ .ciphers = "NO-SUCH-CIPHER" }, "ciphers: OpenSSL knows none of NO-SUCH-CIPHER");
-    assert_unusable(&(struct tls_options){ .ciphers = "TLS_NO_SUCH" }, "ciphers: OpenSSL knows none of TLS_NO_SUCH");
+    assert_unusable(&(struct tls_options){ .ciphers = "NO-SUCH-CIPHER" }, "ciphers: OpenSSL does not know NO-SUCH-CIPHER");
+    assert_unusable(&(struct tls_options){ .ciphers = "TLS_NO_SUCH" }, "ciphers: OpenSSL does not know TLS_NO_SUCH");
 }
 
 int main(void)
