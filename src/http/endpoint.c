@@ -110,6 +110,13 @@ static bool may_want_tls(const struct exchange *exchange)
     return (exchange->error == ERR_CLOSED || exchange->error == ERR_RESET) && !endpoint->origin->tls && !endpoint->route->answered;
 }
 
+/* Its connection takes no stream at the moment. */
+static bool waits_for_stream(const struct exchange *exchange)
+{
+    const struct codec *codec = exchange->conn->codec;
+    return codec && codec->streams && !exchange->stream.id;
+}
+
 /* How far an exchange had come, into exchange->text. */
 static void describe(struct exchange *exchange)
 {
@@ -124,7 +131,7 @@ static void describe(struct exchange *exchange)
     size_t size = sizeof exchange->text;
     const struct conn *conn = exchange->conn;
     if (!conn)
-        snprintf(text, size, "while waiting for a free connection");
+        snprintf(text, size, "while waiting for a free %s", endpoint_version(endpoint_get(exchange->client, exchange->request)) == HTTP_2 ? "stream" : "connection");
     else if (conn->state < CONN_OPEN)
         snprintf(text, size, "%s", opening[conn->state]);
     else if (exchange->body_size)
@@ -132,7 +139,7 @@ static void describe(struct exchange *exchange)
     else if (exchange->answered)
         snprintf(text, size, "in the middle of the response");
     else if (!exchange->written)
-        snprintf(text, size, "before the request was sent");
+        snprintf(text, size, "%s", waits_for_stream(exchange) ? "while waiting for a free stream" : "before the request was sent");
     else if (exchange->written < exchange->length)
         snprintf(text, size, "after %zu of the request's %zu bytes were written", exchange->written, exchange->length);
     else

@@ -316,9 +316,23 @@ static void h2_wrote(struct codec *codec, size_t length, int64_t now)
 /* Input */
 
 /* A server that does not know HTTP/2 answers the preface in its own way. */
-static bool speaks_http1(const struct h2 *h2, const char *data, size_t length)
+static bool speaks_http1(const char *data, size_t length)
 {
-    return !h2->greeted && length >= 5 && !memcmp(data, "HTTP/", 5);
+    return length >= 5 && !memcmp(data, "HTTP/", 5);
+}
+
+/* So does one of TLS: with an alert, which as the beginning of a frame would announce more than a megabyte. */
+static bool speaks_tls(const char *data, size_t length)
+{
+    return length >= 2 && data[0] == 0x15 && data[1] == 3;
+}
+
+/* What is wrong with the first bytes of the peer, or NULL. */
+static const char *other_protocol(const char *data, size_t length)
+{
+    if (speaks_http1(data, length))
+        return "the server answered in HTTP/1.x";
+    return speaks_tls(data, length) ? "the server answered in TLS: https:// instead of http://?" : NULL;
 }
 
 /* Gives bytes to nghttp2. */
@@ -385,13 +399,12 @@ static void receive_all(struct h2 *h2, const uint8_t *data, size_t length)
 static enum err h2_input(struct codec *codec, const char *data, size_t length, int64_t now, const char **text)
 {
     struct h2 *h2 = h2_of(codec);
+    bool first = !h2->now;
     h2->now = now;
     if (!h2->broken)
         *h2->wrong = '\0';
-    if (speaks_http1(h2, data, length)) {
-        *text = "the server answered in HTTP/1.x";
+    if (first && (*text = other_protocol(data, length)))
         return ERR_PROTOCOL;
-    }
     receive_all(h2, (const uint8_t *)data, length);
     pump(h2);
     codec->due = h2->out.queued > h2->out.written;

@@ -315,8 +315,12 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t code, void *u
 static int on_error(nghttp2_session *session, int code, const char *text, size_t length, void *user_data)
 {
     (void)session, (void)code;
+    static const char where[] = " frame type: "; /* and the stream's number: what is wrong is the same on the next one */
     struct h2 *h2 = user_data;
     snprintf(h2->wrong, sizeof h2->wrong, "%.*s", (int)length, text);
+    char *from = strstr(h2->wrong, where), *name = from ? strstr(from, " name: ") : NULL;
+    if (name)
+        memmove(from, name, strlen(name) + 1);
     return 0;
 }
 

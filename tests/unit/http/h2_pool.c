@@ -468,17 +468,27 @@ static void a_connection_dies(void **state)
     assert_int_equal(counts.opened, 2);
 }
 
-static void a_peer_of_http1(void **state)
+static void answer_in_another_protocol(const char *answer, const char *text)
 {
     struct exchange *exchange = submit("GET");
     turn_until_sent(exchange);
     struct peer *peer = next_peer(0);
     hear(peer, "H 1 es; ");
-    say(peer, "raw HTTP/1.1_400_Bad_Request");
+    say(peer, answer);
     finish(exchange);
     assert_int_equal(exchange->error, ERR_PROTOCOL);
-    assert_string_equal(exchange->text, "the server answered in HTTP/1.x");
+    assert_string_equal(exchange->text, text);
     pool_recycle(pool, exchange);
+}
+
+static void a_peer_of_http1(void **state)
+{
+    answer_in_another_protocol("raw HTTP/1.1_400_Bad_Request", "the server answered in HTTP/1.x");
+}
+
+static void a_peer_of_tls(void **state)
+{
+    answer_in_another_protocol("raw \x15\x03\x03", "the server answered in TLS: https:// instead of http://?");
 }
 
 static void a_wrong_connection_ends_all(void **state)
@@ -528,6 +538,7 @@ int main(void)
         TEST(no_keep_alive),
         TEST(a_connection_dies),
         TEST(a_peer_of_http1),
+        TEST(a_peer_of_tls),
         TEST(a_wrong_connection_ends_all),
         TEST(an_idle_connection_is_looked_after),
     };
