@@ -16,6 +16,7 @@ void progress_init(struct progress_state *progress, struct vm *control, const st
     };
     for (size_t i = 0; i < plan->scenario_count; i++)
         progress->has_warm_up = progress->has_warm_up || plan->scenarios[i].warm_up;
+    spool_init(&progress->spool);
 }
 
 void progress_begin(struct progress_state *progress)
@@ -60,6 +61,7 @@ static struct second *add_second(struct progress_state *progress)
     if (progress->series_count == progress->series_capacity) {
         progress->series_capacity = progress->series_capacity ? progress->series_capacity * 2 : 64;
         progress->series = mem_resize(progress->series, progress->series_capacity * sizeof *progress->series);
+        progress->latencies = mem_resize(progress->latencies, progress->series_capacity * sizeof *progress->latencies);
     }
     struct second *second = &progress->series[progress->series_count++];
     memset(second, 0, sizeof *second);
@@ -79,12 +81,15 @@ static void keep_second(struct progress_state *progress, int64_t end)
     const struct tally *tally = &progress->counted;
     struct second *second = add_second(progress);
     struct hist latency = { 0 };
+    struct buf encoded = { 0 };
     second->time = ns_to_seconds(end - progress->run->start);
     second->users = tally->now.users;
     second->requests = tally->now.responses - tally->at_second.responses;
     second->errors = all_errors(&tally->now) - all_errors(&tally->at_second);
     latency_of_second(tally, &latency);
-    hist_encode(&latency, &second->latency);
+    hist_encode(&latency, &encoded);
+    progress->latencies[progress->series_count - 1] = spool_put(&progress->spool, encoded.data, encoded.length);
+    buf_free(&encoded);
     hist_free(&latency);
 }
 
@@ -195,11 +200,21 @@ void progress_done(struct progress_state *progress)
     vm_live_done(progress->control);
 }
 
+void progress_fetch(struct progress_state *progress)
+{
+    for (size_t i = 0; i < progress->series_count; i++)
+        if (!spool_get(&progress->spool, progress->latencies[i], &progress->series[i].latency))
+            hist_encode(&(struct hist){ 0 }, &progress->series[i].latency);
+    spool_free(&progress->spool);
+}
+
 void progress_free(struct progress_state *progress)
 {
     for (size_t i = 0; i < progress->series_count; i++)
         buf_free(&progress->series[i].latency);
     free(progress->series);
+    free(progress->latencies);
+    spool_free(&progress->spool);
     hist_free(&progress->last_second);
     struct tally *tallies[] = { &progress->counted, &progress->shown };
     for (size_t i = 0; i < 2; i++) {

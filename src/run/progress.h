@@ -2,6 +2,7 @@
 #ifndef LUABENCH_RUN_PROGRESS_H
 #define LUABENCH_RUN_PROGRESS_H
 
+#include "run/spool.h"
 #include "run/worker.h"
 #include "script/results.h"
 
@@ -19,7 +20,9 @@ struct progress_state {
     int64_t warm;      /* ns: until then nothing counts */
     int64_t next_second, next_update; /* ns, clock_ns; NS_NEVER before progress_begin */
     struct hist last_second; /* latency of the last full second, as shown */
-    struct second *series;
+    struct second *series;      /* without their latencies until progress_fetch */
+    struct spooled *latencies;  /* of each */
+    struct spool spool;
     size_t series_count, series_capacity;
     double rate;       /* responses/s of the last full second (of the time so far before the first) */
     bool has_second;
@@ -32,6 +35,8 @@ void progress_begin(struct progress_state *progress);
 void progress_tick(struct progress_state *progress, bool stopping);
 /* The last, perhaps shorter, second; the display is taken away. */
 void progress_done(struct progress_state *progress);
+/* Reads the seconds' latencies back; one whose latencies cannot be read has none. Once, at the end. */
+void progress_fetch(struct progress_state *progress);
 void progress_free(struct progress_state *progress);
 
 #endif

@@ -31,6 +31,7 @@
 enum {
     TICK_MS = 50,
     UNRESPONSIVE_MS = 1000,  /* a worker that has not looked at an order for so long is stuck */
+    OVERDUE_MS = 500,        /* and one that goes on for so long after the load should have ended, so that the run ends within a second of that */
     HEARD_MS = 100,          /* within which workers hear of an order */
     HEAD_START_MS = 2,       /* the workers' threads are awake by then, so that the first arrivals are not late */
     SPARE_DESCRIPTORS = 64,
@@ -223,14 +224,27 @@ static void find_slow_place(struct runner *runner, struct worker *worker, struct
         health_place(&runner->health, where);
 }
 
-/* Parks workers whose script never returns: beyond --script-timeout, or deaf to an interruption. Returns in how many ms to look again. */
+static bool both_longer(int64_t a, int64_t b, int64_t ms)
+{
+    return a > ms * NS_PER_MS && b > ms * NS_PER_MS;
+}
+
+/* True when a worker that has been in Lua for `slice` ns should have heard of the end. */
+static bool is_deaf(const struct runner *runner, const struct worker *worker, int64_t slice, int64_t now)
+{
+    if (runner->ordered_at && both_longer(now - runner->ordered_at, slice, UNRESPONSIVE_MS))
+        return true;
+    return worker->stage == STAGE_LOAD && both_longer(now - ns_after(runner->run.start, schedule_last_deadline(runner->plan)), slice, OVERDUE_MS);
+}
+
+/* Parks workers whose script never returns: beyond --script-timeout, or deaf to an interruption or the end. Returns in how many ms to look again. */
 static int check_heartbeats(struct runner *runner)
 {
     int64_t now = clock_ns();
     int next = TICK_MS;
     for (unsigned i = 0; i < runner->worker_count; i++) {
         int64_t slice = heartbeat_slice(&runner->heartbeats[i], &runner->workers[i], now);
-        bool deaf = runner->ordered_at && now - runner->ordered_at > UNRESPONSIVE_MS * NS_PER_MS && slice > UNRESPONSIVE_MS * NS_PER_MS;
+        bool deaf = is_deaf(runner, &runner->workers[i], slice, now);
         find_slow_place(runner, &runner->workers[i], &runner->heartbeats[i]);
         if (runner->heartbeats[i].since && !runner->heartbeats[i].asked)
             next = HEARTBEAT_MS;
@@ -559,6 +573,7 @@ int runner_run(struct vm *control, const struct plan *plan, int argc, char **arg
     signals_loaded();
     if (ready) {
         carry_out(&runner);
+        progress_fetch(&runner.progress);
         status = report(&runner);
         end_if_stuck(&runner, status);
         progress_free(&runner.progress);

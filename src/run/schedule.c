@@ -94,6 +94,16 @@ int64_t schedule_deadline(const struct scenario_plan *scenario)
     return ns_after(schedule_end(scenario), scenario->graceful_stop);
 }
 
+int64_t schedule_last_deadline(const struct plan *plan)
+{
+    int64_t last = 0;
+    for (size_t i = 0; i < plan->scenario_count; i++) {
+        int64_t deadline = schedule_deadline(&plan->scenarios[i]);
+        last = deadline > last ? deadline : last;
+    }
+    return last;
+}
+
 int64_t schedule_duration(const struct plan *plan)
 {
     int64_t last = 0;

@@ -40,6 +40,8 @@ int64_t schedule_measured(const struct plan *plan);
 int64_t schedule_end(const struct scenario_plan *scenario);
 /* When iterations that still run are interrupted; NS_NEVER without a duration. */
 int64_t schedule_deadline(const struct scenario_plan *scenario);
+/* The last of these; NS_NEVER when one of them is. */
+int64_t schedule_last_deadline(const struct plan *plan);
 /* True when at `at`, in a run that began at `start`, the scenario has a warm-up whose end is to be found. */
 bool schedule_is_warming(const struct scenario_plan *scenario, int64_t start, int64_t at);
 /* How long of the `measured` ns that a scenario took after its warm-up iterations were started: the window of its rates. */
