@@ -22,8 +22,13 @@ static void fail(struct conn *conn, enum err error, const char *text)
     struct endpoint *endpoint = conn->endpoint;
     struct link unfinished;
     link_init(&unfinished);
+    char words[sizeof conn->first->text];
     if (conn->counts)
         conn->counts->failed++;
+    if (text && endpoint->route->proxied && conn->state <= CONN_CONNECTING && (error == ERR_CONNECT || error == ERR_DNS)) {
+        snprintf(words, sizeof words, "the proxy: %s", text);
+        text = words;
+    }
     exchange_fail(conn->first, error, text);
     conn->first = NULL;
     conn_drop(conn, error, &unfinished);

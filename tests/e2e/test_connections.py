@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from certificates import Authority
+from conftest import finish
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -83,7 +84,7 @@ class ProxyConnection(socketserver.BaseRequestHandler):
             return
         host, port = re.match(rb"CONNECT \[?([^ ]*?)\]?:(\d+) HTTP/1\.1\r\n", head).groups()
         with socket.create_connection((host.decode(), int(port))) as server:
-            self.request.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            self.request.sendall(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 Connection established\r\n\r\n")
             threading.Thread(target=pump, args=(server, self.request), daemon=True).start()
             pump(self.request, server)
 
@@ -287,6 +288,9 @@ def test_proxy_with_a_tunnel(luabench, start, authority, tls):
     (b"HTTP/1.1 502\r\n\r\n", "connect", "the proxy refused the tunnel: 502"),
     (b"SSH-2.0-x\r\n\r\n", "connect", "the proxy does not speak HTTP/1.1"),
     (b"", "connect", "the proxy closed the connection without an answer"),
+    (b"HTTP/1.1 20", "connect", "the proxy closed the connection in the middle of its answer"),
+    (b"HTTP/1.1 200 OK\n\n", "connect", "the proxy ends its lines by LF alone"),
+    (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 403 Forbidden\r\n\r\n", "connect", "the proxy refused the tunnel: 403 Forbidden"),
     (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 20000 + b"\r\n\r\n", "connect", "the proxy's answer is too long"),
     (b"HTTP/1.1 200 OK\r\n\r\nhello", "connect", "the proxy sent more than its answer"),
 ])
@@ -305,9 +309,20 @@ def test_silent_proxy(luabench):
     assert result["error_texts"][0]["text"] == "while waiting for the proxy's answer"
 
 
+def test_what_greets_is_no_proxy(luabench):
+    """A server of mail, say, that waits for an answer to its greeting."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        run = luabench.start("https://127.0.0.1:1/", "-n", 1, "-c", 1, "--proxy", f"127.0.0.1:{listener.getsockname()[1]}", "-o", "result.json")
+        with listener.accept()[0] as connection:
+            connection.sendall(b"220 ready\r\n")
+            assert finish(run)[0] == 3
+    assert luabench.saved_result()["error_texts"][0]["text"] == "the proxy does not speak HTTP/1.1"
+
+
 def test_proxy_that_is_not_there(luabench, free_port):
     result = luabench.result("http://www.example.com/", "-n", 1, "-c", 1, "--proxy", f"127.0.0.1:{free_port()}", status=3)
     assert scenario_of(result)["errors"] == {"connect": 1}
+    assert result["error_texts"][0]["text"] == "the proxy: Connection refused"
 
 
 # Requests on a connection
