@@ -160,7 +160,7 @@ static int tunnel_through(const char *answer, size_t piece, char text[200])
         answer += length;
         left -= length;
         result = tunnel_open(tunnel, &transport);
-        assert_true(left == 0 || result == TRANSPORT_WANT_READ);
+        assert_true(left == 0 || result != 0); /* some failures show before the end */
     }
     close(pair[1]);
     if (result == TRANSPORT_WANT_READ)
@@ -182,7 +182,13 @@ static void asks_a_proxy_for_a_tunnel(void **state)
         { "HTTP/2 200\r\n\r\n", "the proxy does not speak HTTP/1.1" },
         { "HTTP/1.1 20\r\n\r\n", "the proxy refused the tunnel: 20" },
         { "\r\n\r\n", "the proxy does not speak HTTP/1.1" },
-        { "HTTP/1.1 200 OK\r\n", "the proxy closed the connection without an answer" },
+        { "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "" },
+        { "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 502\r\n\r\n", "the proxy refused the tunnel: 502" },
+        { "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n", "the proxy closed the connection in the middle of its answer" },
+        { "HTTP/1.1 101 Switching Protocols\r\n\r\n", "the proxy refused the tunnel: 101 Switching Protocols" },
+        { "HTTP/1.1 200 OK\n\n", "the proxy ends its lines by LF alone" },
+        { "220 ready\r\n", "the proxy does not speak HTTP/1.1" },
+        { "HTTP/1.1 200 OK\r\n", "the proxy closed the connection in the middle of its answer" },
         { "", "the proxy closed the connection without an answer" },
     };
     char text[200];
