@@ -121,14 +121,15 @@ describe("options of requests", function()
       return { http.connections or 0, http.streams or 0 }
     end
     assert.same({ 0, 0 }, of(ONE, { "-c", "100" }))
-    assert.same({ 10, 10 }, of(ONE, { "-c", "100", "-m", "10" }))
-    assert.same({ 11, 10 }, of(ONE, { "-c", "101", "-m", "10" }))
-    assert.same({ 1, 10 }, of(ONE, { "-c", "3", "--streams", "10" }))
+    assert.same({ 10, 10 }, of(ONE, { "--http", "2", "-c", "100", "-m", "10" }))
+    assert.same({ 11, 10 }, of(ONE, { "--http", "2", "-c", "101", "-m", "10" }))
+    assert.same({ 1, 10 }, of(ONE, { "--http", "2", "-c", "3", "--streams", "10" }))
     local shared = 'scenario "a" { target = "http://h", users = 8, connections = 4, run = function() end }'
     assert.same({ 4, 0 }, of(shared, {}))
-    assert.same({ 4, 2 }, of(shared, { "-m", "2" }))
+    assert.same({ 4, 2 }, of(shared, { "--http", "2", "-m", "2" }))
     assert.same({ 1, 0 }, of(shared, { "-c", "1" }))
     has(refused { "http://h", "-m", "10", "--http", "1.1" }, "HTTP/1.1 has none")
+    has(refused { "http://h", "-m", "10" }, "http:// speaks HTTP/2 with --http 2 alone")
   end)
 end)
 
