@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -22,15 +23,72 @@ static unsigned page_of(uint64_t value)
     return highest_bit - (TIMELINE_FIRST_BITS - 1);
 }
 
+static uint32_t counter(const struct slot *slot, unsigned page, unsigned index)
+{
+    switch (slot->widths[page]) {
+    case TIMELINE_BYTE: return ((const uint8_t *)slot->pages[page])[index];
+    case TIMELINE_SHORT: return ((const uint16_t *)slot->pages[page])[index];
+    default: return ((const uint32_t *)slot->pages[page])[index];
+    }
+}
+
+static void set_counter(void *counters, unsigned width, unsigned index, uint32_t value)
+{
+    switch (width) {
+    case TIMELINE_BYTE: ((uint8_t *)counters)[index] = (uint8_t)value; break;
+    case TIMELINE_SHORT: ((uint16_t *)counters)[index] = (uint16_t)value; break;
+    default: ((uint32_t *)counters)[index] = value;
+    }
+}
+
+static unsigned width_for(uint32_t value)
+{
+    return value <= UINT8_MAX ? TIMELINE_BYTE : value <= UINT16_MAX ? TIMELINE_SHORT : TIMELINE_WORD;
+}
+
+static void change_width(struct slot *slot, unsigned page, unsigned width)
+{
+    void *wider = mem_array(page_length(page), (size_t)1 << width);
+    for (unsigned i = 0; slot->pages[page] && i < page_length(page); i++)
+        set_counter(wider, width, i, counter(slot, page, i));
+    free(slot->pages[page]);
+    slot->pages[page] = wider;
+    slot->widths[page] = (uint8_t)width;
+}
+
+static void add(struct slot *slot, unsigned page, unsigned index, uint32_t more)
+{
+    uint32_t value = more + (slot->pages[page] ? counter(slot, page, index) : 0);
+    unsigned width = width_for(value);
+    if (!slot->pages[page] || width > slot->widths[page])
+        change_width(slot, page, width);
+    set_counter(slot->pages[page], slot->widths[page], index, value);
+}
+
 static void count(struct slot *slot, int64_t latency)
 {
     uint64_t highest = (UINT64_C(1) << (TIMELINE_FIRST_BITS + TIMELINE_PAGES - 1)) - 1;
     uint64_t value = latency < 0 ? 0 : (uint64_t)latency < highest ? (uint64_t)latency : highest;
     unsigned page = page_of(value);
-    if (!slot->pages[page])
-        slot->pages[page] = mem_array(page_length(page), sizeof *slot->pages[page]);
-    slot->pages[page][page ? (value >> page) - page_length(page) : value]++;
+    add(slot, page, (unsigned)(page ? (value >> page) - page_length(page) : value), 1);
     slot->responses++;
+}
+
+static void copy_page(struct slot *into, const struct slot *from, unsigned page)
+{
+    size_t size = (size_t)1 << from->widths[page];
+    into->pages[page] = mem_array(page_length(page), size);
+    into->widths[page] = from->widths[page];
+    memcpy(into->pages[page], from->pages[page], page_length(page) * size);
+}
+
+static void add_page(struct slot *into, const struct slot *from, unsigned page)
+{
+    for (unsigned i = 0; i < page_length(page); i++) {
+        uint32_t more = counter(from, page, i);
+        if (more)
+            add(into, page, i, more);
+    }
 }
 
 static void add_slot(struct slot *into, const struct slot *from)
@@ -39,12 +97,10 @@ static void add_slot(struct slot *into, const struct slot *from)
     into->ended += from->ended;
     into->responses += from->responses;
     for (unsigned page = 0; page < TIMELINE_PAGES; page++) {
-        if (!from->pages[page])
-            continue;
-        if (!into->pages[page])
-            into->pages[page] = mem_array(page_length(page), sizeof *into->pages[page]);
-        for (unsigned i = 0; i < page_length(page); i++)
-            into->pages[page][i] += from->pages[page][i];
+        if (from->pages[page] && into->pages[page])
+            add_page(into, from, page);
+        else if (from->pages[page])
+            copy_page(into, from, page);
     }
 }
 
@@ -181,7 +237,7 @@ uint64_t timeline_responses(const struct timeline *timeline, size_t first, size_
 }
 
 /* What lies in a page at or below `latency`, which is in it or above. */
-static double page_upto(const uint32_t *counts, unsigned page, double latency)
+static double page_upto(const struct slot *slot, unsigned page, double latency)
 {
     double sum = 0, width = (double)(UINT64_C(1) << page);
     for (unsigned i = 0; i < page_length(page); i++) {
@@ -189,7 +245,7 @@ static double page_upto(const uint32_t *counts, unsigned page, double latency)
         if (low > latency)
             break;
         double part = (latency - low + 1) / width;
-        sum += counts[i] * (part < 1 ? part : 1);
+        sum += counter(slot, page, i) * (part < 1 ? part : 1);
     }
     return sum;
 }
@@ -200,7 +256,7 @@ double timeline_upto(const struct timeline *timeline, size_t first, size_t count
     for (size_t i = first, end = end_of(timeline, first, count); i < end; i++)
         for (unsigned page = 0; page < TIMELINE_PAGES; page++)
             if (timeline->slots[i].pages[page])
-                sum += page_upto(timeline->slots[i].pages[page], page, latency);
+                sum += page_upto(&timeline->slots[i], page, latency);
     return sum;
 }
 
@@ -210,7 +266,7 @@ static uint64_t in_counter(const struct timeline *timeline, size_t first, size_t
     uint64_t sum = 0;
     for (size_t i = first; i < end; i++)
         if (timeline->slots[i].pages[page])
-            sum += timeline->slots[i].pages[page][index];
+            sum += counter(&timeline->slots[i], page, index);
     return sum;
 }
 

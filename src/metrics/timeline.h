@@ -18,10 +18,13 @@ enum {
     TIMELINE_PAGES = 41,     /* the last one ends at 2^47 ns; longer values are counted in its last counter */
 };
 
+enum { TIMELINE_BYTE, TIMELINE_SHORT, TIMELINE_WORD };
+
 struct slot {
     uint64_t due, ended; /* iterations */
     uint64_t responses;  /* to requests that were due in it = sum of the counters */
-    uint32_t *pages[TIMELINE_PAGES];
+    void *pages[TIMELINE_PAGES];     /* counters of 1, 2 or 4 bytes: */
+    uint8_t widths[TIMELINE_PAGES]; /* TIMELINE_BYTE at first, wider when one of them needs it */
 };
 
 struct timeline {

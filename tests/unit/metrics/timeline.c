@@ -50,6 +50,28 @@ static void each_slot_counts_its_own(void **state)
     timeline_free(&timeline);
 }
 
+/* Counters get wider as they need it: 255 and 256, 65535 and 65536, alone and added. */
+static void counters_of_any_size(void **state)
+{
+    static const unsigned sizes[] = { 1, 255, 256, 257, 65535, 65536, 70000 };
+    for (unsigned k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        struct timeline one = { 0 }, other = { 0 }, all = { 0 };
+        timeline_begin(&one, 0, 0);
+        timeline_begin(&other, 0, 0);
+        for (unsigned i = 0; i < sizes[k]; i++)
+            timeline_response(&one, 5, i % 2 ? 3 : 100 * MS);
+        timeline_response(&other, 5, 3);
+        assert_true(timeline_merge(&all, &one) && timeline_merge(&all, &other) && timeline_merge(&all, &one));
+        assert_near(timeline_upto(&one, 0, 1, 50 * MS), sizes[k] / 2, 0);
+        assert_near(timeline_upto(&all, 0, 1, 50 * MS), 2 * (sizes[k] / 2) + 1, 0);
+        assert_int_equal(timeline_responses(&all, 0, 1), 2 * sizes[k] + 1);
+        assert_near(timeline_upto(&all, 0, 1, 1000 * MS), 2 * sizes[k] + 1, 0);
+        timeline_free(&one);
+        timeline_free(&other);
+        timeline_free(&all);
+    }
+}
+
 static void a_long_run_has_wider_slots(void **state)
 {
     struct timeline timeline = { 0 };
@@ -133,7 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_recorded_before_it_begins),
         cmocka_unit_test(each_slot_counts_its_own),
-        cmocka_unit_test(a_long_run_has_wider_slots),
+        cmocka_unit_test(counters_of_any_size), cmocka_unit_test(a_long_run_has_wider_slots),
         cmocka_unit_test(a_known_length_gives_the_width_at_once),
         cmocka_unit_test(threads_add_whatever_their_widths),
         cmocka_unit_test(quantiles_are_those_of_the_values),
