@@ -417,6 +417,12 @@ local function option_line(row)
   return left .. (" "):rep(COLUMN - #left) .. text
 end
 
+--- What --help says of one option, given by any of its names ("-c", "--users", "--vus"); nil when there is none.
+function cli.option_help(name)
+  local row = index_names(flags.run)[name]
+  return row and option_line(row) .. "\n"
+end
+
 --- The options of "run" or "serve" as text.
 function cli.options_help(command)
   local blocks = {}

@@ -223,8 +223,13 @@ end
 
 local function manual(argv)
   local text, near
-  if argv[2] then text, near = require("luabench.manual").help(argv[2]) else text = require("luabench.manual").contents() end
-  if not text then errors.usage("there is no help on %s%s\nluabench help lists all names.", argv[2], near) end
+  if argv[2] then
+    text, near = require("luabench.manual").help(argv[2])
+    text = text or require("luabench.cli").option_help(argv[2])
+  else
+    text = require("luabench.manual").contents()
+  end
+  if not text then errors.usage("there is no help on %s%s\nluabench help lists all names, luabench --help the options.", argv[2], near) end
   return say(text)
 end
 

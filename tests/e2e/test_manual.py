@@ -64,12 +64,14 @@ def test_help_of_a_name(luabench):
     assert "timeout (Duration, default 30)" in luabench.run("help", "timeout").stdout
     assert "file.csv(path, [opts])" in luabench.run("help", "csv").stdout
     assert "random.pick" in luabench.run("help").stdout
+    assert luabench.run("help", "--vus").stdout == luabench.run("help", "-c").stdout == ("  -c, --users N               concurrent users, each with its own connection\n"
+                                                                                        "                              (quick mode: 10)\n")
 
 
 def test_help_of_an_unknown_name(luabench):
     done = luabench.run("help", "chekc")
     assert done.returncode == 2
-    assert done.stderr == "luabench: there is no help on chekc; did you mean `check`?\nluabench help lists all names.\n"
+    assert done.stderr == "luabench: there is no help on chekc; did you mean `check`?\nluabench help lists all names, luabench --help the options.\n"
 
 
 def test_new_makes_a_script_that_runs(luabench, target):

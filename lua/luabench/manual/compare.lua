@@ -28,7 +28,7 @@ return { { title = "Keys of a comparison", name = "compare", class = "Comparison
   pairs = "all",
   run = function() http.get("/") end,
 }]] },
-} }, { title = "Keys of a target", name = "target", class = "Target", entries = {
+} }, { title = "Keys of a target", name = "target", class = "Target", text = "A server of `compare.targets`: one that luabench starts and stops (`command`), or one that runs already.", entries = {
   { "target.name: string", [[What it is called in the report.]], [[compare "servers" {
   targets = { { name = "a", url = "http://127.0.0.1:3001" }, { name = "b", url = "http://127.0.0.1:3002" } },
   cases = { { name = "1 user", users = 1, iterations = 100 } },
