@@ -160,7 +160,7 @@ local Scenario = {}
 ---@field headers? table<string, string|number|false> Headers of every request.
 ---@field keep_alive? boolean false: a new connection for every request.
 ---@field requests_per_connection? integer A new connection after so many requests; 0: never.
----@field retry? boolean Retry once when a reused connection died before the answer began; counted, and no error.
+---@field retry? boolean Send again what the server has not looked at: once, when a reused connection died before the answer began or a stream was refused; after a GOAWAY until it is taken. Counted in `retried`, and no error.
 ---@field max_body? integer|string The largest body that is read.
 ---@field auth? table `{ user, password }`, with `digest = true`, or `{ bearer = token }`.
 ---@field redirects? integer How many redirects are followed.

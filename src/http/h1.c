@@ -313,6 +313,10 @@ static enum err start(struct h1 *h1, struct exchange *exchange, char first, int6
         *text = "the server answered in TLS: https:// instead of http://?";
         return ERR_PROTOCOL;
     }
+    if (first == 0) { /* the length of a SETTINGS frame: RFC 9113 3.4 */
+        *text = "the server answered in HTTP/2: --http 2 (version = \"2\")?";
+        return ERR_PROTOCOL;
+    }
     if (exchange->written == 0 || first == '\r' || first == '\n') {
         h1->codec.unasked = exchange->written == 0;
         *text = exchange->written ? "a blank line where a response should begin" : "a response came before the request was sent";

@@ -376,6 +376,11 @@ def test_tls_server_on_http(luabench, nginx, s_server, raw_server, certificate):
     assert_fails(luabench, raw_server(b"\x15\x03\x03\x00\x02\x02\x16", close=True).url, error="protocol", text=r"^the server answered in TLS: https:// instead of http://\?")
 
 
+def test_http2_server_on_http1(luabench, raw_server):
+    settings = b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0d"
+    assert_fails(luabench, raw_server(settings).url, error="protocol", text=r'^the server answered in HTTP/2: --http 2 \(version = "2"\)\?')
+
+
 def test_old_versions_alone(luabench, s_server, certificate, authority):
     url = s_server(certificate, "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0")
     assert_fails(luabench, url, "--cacert", authority.path, text=r"(none of the versions that are allowed|chose TLS 1\.1).*min_tls")
