@@ -119,6 +119,7 @@ local function stalls(found, facts)
   table.sort(sorted, function(a, b) return a.time < b.time end)
   local causes = by_cause(sorted)
   for _, list in ipairs(causes) do found:warn(stall_words(list, facts)) end
+  if (facts.more_stalls or 0) > 0 then found:warn("%s more times it did not for shorter", format.count(facts.more_stalls)) end
   local late, bad = late_arrivals(facts)
   if late > 0 and bad then
     found:invalid("%s of the arrivals were started more than 10 ms late", format.share(late))

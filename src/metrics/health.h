@@ -9,7 +9,7 @@
 #include "metrics/hist.h"
 
 enum {
-    HEALTH_STALLS = 64, /* stalls of a thread that are kept; more are counted */
+    HEALTH_STALLS = 64, /* of a thread that are kept, the longest; the others are counted */
     HEALTH_PLACES = 8,  /* places in scripts */
     HEALTH_WHERE = 256,
 };

@@ -21,13 +21,13 @@ static const double most_of_it = 0.5; /* a cause has had this share of a stall *
 
 static void add_stall(struct gauge *gauge, int64_t at, int64_t length, bool asleep)
 {
-    size_t count = atomic_load_explicit(&gauge->stall_count, memory_order_relaxed);
-    if (count == HEALTH_STALLS) {
+    size_t added = atomic_load_explicit(&gauge->added, memory_order_relaxed);
+    if (added - atomic_load_explicit(&gauge->taken, memory_order_acquire) == HEALTH_STALLS) {
         gauge->more++;
         return;
     }
-    gauge->stalls[count] = (struct stall){ .at = at, .length = length, .asleep = asleep, .cause = STALL_UNKNOWN };
-    atomic_store_explicit(&gauge->stall_count, count + 1, memory_order_release);
+    gauge->stalls[added % HEALTH_STALLS] = (struct stall){ .at = at, .length = length, .asleep = asleep, .cause = STALL_UNKNOWN };
+    atomic_store_explicit(&gauge->added, added + 1, memory_order_release);
 }
 
 void gauge_polled(struct gauge *gauge, const struct loop *loop)
@@ -151,15 +151,35 @@ static enum stall_cause cause_of(const struct health *health, struct thread_heal
     return stall->asleep ? STALL_UNKNOWN : STALL_COMPUTING;
 }
 
-/* Those that have been over before the last sample. */
-static void judge_stalls(const struct health *health, struct thread_health *thread)
+/* Keeps it if it is one of the longest. */
+static void keep_stall(struct thread_health *thread, const struct stall *stall)
 {
-    size_t count = atomic_load_explicit(&thread->gauge->stall_count, memory_order_acquire);
-    for (; thread->judged < count; thread->judged++) {
-        struct stall *stall = &thread->gauge->stalls[thread->judged];
-        if (!thread->sample_count || sample_number(thread, thread->sample_count - 1)->at < stall->at + stall->length)
+    struct stall *shortest = thread->kept;
+    if (thread->kept_count < HEALTH_STALLS) {
+        thread->kept[thread->kept_count++] = *stall;
+        return;
+    }
+    thread->more++;
+    for (size_t i = 1; i < HEALTH_STALLS; i++)
+        if (thread->kept[i].length < shortest->length)
+            shortest = &thread->kept[i];
+    if (stall->length > shortest->length)
+        *shortest = *stall;
+}
+
+/* Takes those that have been over before the last sample, or `all`: the others are of unknown cause. */
+static void judge_stalls(const struct health *health, struct thread_health *thread, bool all)
+{
+    struct gauge *gauge = thread->gauge;
+    size_t added = atomic_load_explicit(&gauge->added, memory_order_acquire);
+    for (size_t i = atomic_load_explicit(&gauge->taken, memory_order_relaxed); i < added; i++) {
+        struct stall stall = gauge->stalls[i % HEALTH_STALLS];
+        if (thread->sample_count && sample_number(thread, thread->sample_count - 1)->at >= stall.at + stall.length)
+            stall.cause = cause_of(health, thread, &stall);
+        else if (!all)
             return;
-        stall->cause = cause_of(health, thread, stall);
+        keep_stall(thread, &stall);
+        atomic_store_explicit(&gauge->taken, i + 1, memory_order_release);
     }
 }
 
@@ -180,12 +200,12 @@ static void close_second(struct health *health, struct thread_health *thread, co
 static void look_at(struct health *health, struct thread_health *thread)
 {
     struct sample now;
-    if (!sample_thread(thread, &now))
-        return;
-    *sample_number(thread, thread->sample_count++) = now;
-    if (now.at - thread->second.at >= NS_PER_SECOND)
+    bool known = sample_thread(thread, &now);
+    if (known)
+        *sample_number(thread, thread->sample_count++) = now;
+    if (known && now.at - thread->second.at >= NS_PER_SECOND)
         close_second(health, thread, &now);
-    judge_stalls(health, thread);
+    judge_stalls(health, thread, !known);
 }
 
 static void note_gap(struct health *health, int64_t now, int64_t period)
@@ -250,15 +270,23 @@ void health_begin(struct health *health, int64_t start, struct gauge *const *gau
         health->figures.clocksource[strcspn(health->figures.clocksource, "\n")] = '\0';
 }
 
-static void take_stalls(struct health_figures *figures, const struct thread_health *thread, unsigned worker)
+static int by_time(const void *a, const void *b)
 {
-    size_t count = atomic_load(&thread->gauge->stall_count);
-    figures->stalls = mem_resize(figures->stalls, (figures->stall_count + count + 1) * sizeof *figures->stalls);
-    for (size_t i = 0; i < count; i++) {
-        figures->stalls[figures->stall_count] = thread->gauge->stalls[i];
+    const struct stall *one = a, *other = b;
+    return (one->at > other->at) - (one->at < other->at);
+}
+
+static void take_stalls(struct health *health, struct thread_health *thread, unsigned worker)
+{
+    struct health_figures *figures = &health->figures;
+    judge_stalls(health, thread, true);
+    qsort(thread->kept, thread->kept_count, sizeof *thread->kept, by_time);
+    figures->stalls = mem_resize(figures->stalls, (figures->stall_count + thread->kept_count + 1) * sizeof *figures->stalls);
+    for (size_t i = 0; i < thread->kept_count; i++) {
+        figures->stalls[figures->stall_count] = thread->kept[i];
         figures->stalls[figures->stall_count++].worker = worker;
     }
-    figures->more_stalls += thread->gauge->more;
+    figures->more_stalls += thread->more + thread->gauge->more;
     hist_merge(&figures->away, &thread->gauge->away);
 }
 
@@ -294,7 +322,7 @@ void health_end(struct health *health)
         double waited = share_waited(thread);
         if (waited > figures->waited)
             figures->waited = waited;
-        take_stalls(figures, thread, i);
+        take_stalls(health, thread, i);
     }
     end_machine(health);
 }

@@ -14,9 +14,9 @@
 /* A worker's; written by its thread. */
 struct gauge {
     struct hist away;
-    struct stall stalls[HEALTH_STALLS];
-    _Atomic size_t stall_count; /* the runner may read so many of them */
-    uint64_t more;
+    struct stall stalls[HEALTH_STALLS]; /* a ring, out of which the runner takes them */
+    _Atomic size_t added, taken;        /* ever */
+    uint64_t more;                      /* for which there was no room */
 };
 
 /* The worker has polled. */
@@ -37,7 +37,9 @@ struct thread_health {
     struct sample samples[HEALTH_SAMPLES]; /* a ring */
     size_t sample_count;     /* ever taken */
     struct sample first, second; /* at the start of the load, and of the present second */
-    size_t judged;           /* stalls whose cause is known */
+    struct stall kept[HEALTH_STALLS]; /* the longest, with their causes */
+    size_t kept_count;
+    uint64_t more;           /* shorter ones */
 };
 
 struct machine_sample {

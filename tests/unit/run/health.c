@@ -79,10 +79,10 @@ static void a_gauge_keeps_stalls(void **state)
     struct gauge gauge = { 0 };
     struct loop loop = { .entered = MS(1000), .returned = MS(1005), .away = MS(2) };
     gauge_polled(&gauge, &loop);
-    assert_int_equal(gauge.stall_count, 0);
+    assert_int_equal(gauge.added, 0);
     loop = (struct loop){ .entered = MS(2000), .returned = MS(2300), .away = MS(50), .overslept = MS(290) };
     gauge_polled(&gauge, &loop);
-    assert_int_equal(gauge.stall_count, 2);
+    assert_int_equal(gauge.added, 2);
     assert_int_equal(gauge.stalls[0].at, MS(1950));
     assert_int_equal(gauge.stalls[0].length, MS(50));
     assert_false(gauge.stalls[0].asleep);
@@ -90,10 +90,34 @@ static void a_gauge_keeps_stalls(void **state)
     assert_true(gauge.stalls[1].asleep);
     for (int i = 0; i < HEALTH_STALLS; i++)
         gauge_polled(&gauge, &loop);
-    assert_int_equal(gauge.stall_count, HEALTH_STALLS);
+    assert_int_equal(gauge.added, HEALTH_STALLS);
     assert_int_equal(gauge.more, 2 * HEALTH_STALLS + 2 - HEALTH_STALLS);
     assert_int_equal(gauge.away.count, HEALTH_STALLS + 2);
     gauge_free(&gauge);
+}
+
+/* A busy start must not hide the pause that comes later. */
+static void the_longest_stalls_are_kept(void **state)
+{
+    struct gauge gauge = { 0 };
+    struct health health = { 0 };
+    struct thread_health thread = { .gauge = &gauge, .file = -1 };
+    for (int i = 0; i < 3 * HEALTH_STALLS; i++) {
+        add_stall(&gauge, MS(100 * i), i == 100 ? MS(3000) : MS(11), false);
+        judge_stalls(&health, &thread, true);
+    }
+    take_stalls(&health, &thread, 0);
+    assert_int_equal(gauge.more, 0);
+    assert_int_equal(health.figures.stall_count, HEALTH_STALLS);
+    assert_int_equal(health.figures.more_stalls, 2 * HEALTH_STALLS);
+    int64_t longest = 0;
+    for (size_t i = 0; i < HEALTH_STALLS; i++) {
+        if (health.figures.stalls[i].length > longest)
+            longest = health.figures.stalls[i].length;
+        assert_true(i == 0 || health.figures.stalls[i - 1].at <= health.figures.stalls[i].at);
+    }
+    assert_int_equal(longest, MS(3000));
+    free(health.figures.stalls);
 }
 
 static void places_are_counted(void **state)
@@ -142,6 +166,7 @@ int main(void)
         cmocka_unit_test(a_process_that_was_stopped),
         cmocka_unit_test(a_loop_that_computes_beside_a_runner_that_does_not_run),
         cmocka_unit_test(a_gauge_keeps_stalls),
+        cmocka_unit_test(the_longest_stalls_are_kept),
         cmocka_unit_test(places_are_counted),
         cmocka_unit_test(the_kernel_is_read),
     };
