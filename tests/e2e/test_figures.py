@@ -271,3 +271,30 @@ def test_a_report_that_goes_wrong(luabench, body, message):
     done = luabench.run(script=f"report(function() {body} end)" + DO_NOTHING)
     assert done.returncode == 3 and message in done.stderr
     assert "iterations" in done.stdout  # ours is printed all the same
+
+
+# Names without end.
+
+ENDLESS = """
+local own = metric.counter "own"
+scenario "s" { users = 10, iterations = 10000, run = function(user)
+  local n = user.sequence
+  group("group " .. n, function()
+    local res = http.get("/hello", { name = "page " .. n, tags = { item = n } })
+    check("check " .. n, res.status == 200)
+    own:add(1, { item = n })
+  end)
+end }
+"""
+
+
+def test_names_are_bounded_and_nothing_is_lost(luabench, target):
+    result = luabench.result("--target", target.url, script=ENDLESS)
+    names, series = result["scenarios"]["s"]["by_name"], result["metrics"]["own"]["series"]
+    assert [len(kept) for kept in (names, result["checks"], result["groups"], series)] == [501, 201, 201, 1001]
+    assert names["(other)"]["requests"]["succeeded"] == 9500 and sum(each["requests"]["started"] for each in names.values()) == 10000
+    assert result["checks"]["(other)"]["passes"] == 9800 and result["groups"]["(other)"]["count"] == 9800
+    assert series["(other)"]["count"] == 9000 and sum(each["count"] for each in series.values()) == 10000
+    remarks = result["remarks"]
+    assert 'too many different names of requests: 9,500 requests are together under (other); give requests whose path or tags vary one name: { name = "GET /item/:id" }' in remarks
+    assert "too many different checks, groups, sets of tags of own: those that came last are together under (other)" in remarks

@@ -205,7 +205,36 @@ local function unsteady(document)
   end)
 end
 
-local RULES = { unbalanced, nothing_succeeded, overloaded, unsteady, redirects, unasked, without_streams, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, short_of_samples }
+local OTHER = "(other)" -- metrics/names.h: what is kept together once there are too many names
+
+-- Requests under names, or sets of tags, that came when there were enough of them.
+local function unnamed_requests(document)
+  local count = 0
+  for _, scenario in pairs(document.scenarios) do
+    local rest = scenario.by_name[OTHER]
+    count = count + (rest and rest.requests.started or 0)
+  end
+  if count == 0 then return end
+  return ("too many different names of requests: %s together under %s; give requests whose path or tags vary one name: { name = \"GET /item/:id\" }"):format(
+    format.counted(count, "request") .. (count == 1 and " is" or " are"), OTHER)
+end
+
+-- The same of what a script counts itself.
+local function unnamed_figures(document)
+  local kinds = {}
+  for _, kind in ipairs { "checks", "groups", "metrics" } do
+    if document[kind][OTHER] then kinds[#kinds + 1] = kind end
+  end
+  for name, metric in pairs(document.metrics) do
+    if name ~= OTHER and summary.value(metric.series) and metric.series[OTHER] then
+      kinds[#kinds + 1] = ("sets of tags of %s"):format(terminal.fit(terminal.escape(name), 40))
+      break
+    end
+  end
+  if #kinds > 0 then return ("too many different %s: those that came last are together under %s"):format(table.concat(kinds, ", "), OTHER) end
+end
+
+local RULES = { unbalanced, nothing_succeeded, overloaded, unsteady, redirects, unasked, without_streams, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, unnamed_requests, unnamed_figures, short_of_samples }
 
 --- Fills document.remarks; `plan` is that of the run.
 function remarks.add(document, plan)
