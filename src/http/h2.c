@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "http/engine.h"
 #include "http/h2_client.h"
@@ -21,6 +22,7 @@
 enum {
     STREAM_WINDOW = 16 << 20,
     CONNECTION_WINDOW = 1 << 30,
+    SILENCE_MS = 1000,       /* for a PING */
     LONGEST_HEAD = 16 << 20, /* of a request, in nghttp2's estimate: what a server does not like is its affair */
 };
 
@@ -401,6 +403,7 @@ static enum err h2_input(struct codec *codec, const char *data, size_t length, i
     struct h2 *h2 = h2_of(codec);
     bool first = !h2->now;
     h2->now = now;
+    h2->asked = 0;
     if (!h2->broken)
         *h2->wrong = '\0';
     if (first && (*text = other_protocol(data, length)))
@@ -414,9 +417,24 @@ static enum err h2_input(struct codec *codec, const char *data, size_t length, i
 
 /* The end */
 
+/* The request was given up, mostly because its time was over. When nothing has been heard since it was sent the peer is asked whether it is there (PING: RFC 9113
+ * 6.7); a connection on which that brings nothing, either, gets no further requests, which would all end like this one. */
+static void doubt(struct h2 *h2, const struct exchange *exchange)
+{
+    int64_t now = clock_ns();
+    if (h2->asked && now - h2->asked > SILENCE_MS * NS_PER_MS)
+        retire(&h2->codec);
+    if (h2->asked || !exchange->sent || h2->now > exchange->sent)
+        return;
+    nghttp2_submit_ping(h2->session, NGHTTP2_FLAG_NONE, (const uint8_t *)"luabench");
+    h2->asked = now;
+}
+
 static bool h2_cancel(struct codec *codec, struct exchange *exchange)
 {
-    h2_give_up(h2_of(codec), exchange);
+    struct h2 *h2 = h2_of(codec);
+    doubt(h2, exchange);
+    h2_give_up(h2, exchange);
     return true;
 }
 

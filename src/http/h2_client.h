@@ -22,6 +22,7 @@ struct h2 {
     unsigned streams;         /* in unsent and flight */
     unsigned most;            /* streams at a time, of our own will */
     int64_t now;              /* when the bytes were read that are being taken */
+    int64_t asked;            /* when a PING was sent after which nothing has come yet; 0: there is none */
     struct exchange *reading; /* whose header block is being read; NULL: nobody's, or it is a trailer */
     struct h2_asks asks;
     unsigned encoding;        /* exchanges in `unsent` whose head is not made yet, and is to be encoded */

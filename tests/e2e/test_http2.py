@@ -3,7 +3,10 @@ import getpass
 import os
 import shutil
 import signal
+import socket
+import socketserver
 import subprocess
+import threading
 from collections import Counter
 
 import pytest
@@ -330,6 +333,66 @@ def test_goaway_that_lets_the_others_finish(against, target):
 def test_goaway_with_a_code(against, target, code):
     scenario = assert_all_succeeded(against(target, f'check("200", http.get("/goaway/{code}").status == 200)', keys="iterations = 5,"), 5)
     assert scenario["connections"]["opened"] == 5 == count_at(target, "goaway")
+
+
+# Faults: silence
+
+
+class Relay(socketserver.ThreadingTCPServer):
+    """Carries connections to a port. The first of them gets `most` bytes of answers; then it is silent, and not closed."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, port, most):
+        super().__init__(("127.0.0.1", 0), RelayedConnection)
+        self.to, self.most, self.connections = port, most, 0
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class RelayedConnection(socketserver.BaseRequestHandler):
+    def handle(self):
+        self.server.connections += 1
+        left = self.server.most if self.server.connections == 1 else 1 << 30
+        with socket.create_connection(("127.0.0.1", self.server.to)) as there:
+            threading.Thread(target=self.carry, args=(there,), daemon=True).start()
+            while data := there.recv(65536):
+                if left > 0:
+                    self.request.sendall(data)
+                left -= len(data)
+
+    def carry(self, there):
+        try:
+            while data := self.request.recv(65536):
+                there.sendall(data)
+            there.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # one of the two is gone
+
+
+@pytest.fixture
+def relay(clear):
+    server = Relay(int(clear.url.rsplit(":", 1)[1]), 500)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    server.ca = None
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_connection_that_falls_silent(against, relay):
+    """Requests on it time out, at most for a second more than the first; then another connection is opened."""
+    result = against(relay, 'http.get("/hello")', "-c", 1, "-n", 40, http='timeout = "600ms"')
+    scenario = checked(result)
+    assert relay.connections == scenario["connections"]["opened"] == 2
+    assert scenario["errors"].keys() == {"timeout"} and 2 <= scenario["errors"]["timeout"] <= 3
+    assert scenario["requests"]["retried"] == 0
+
+
+def test_a_silent_page_is_no_silent_connection(against, clear):
+    """Its server answers PING."""
+    scenario = checked(against(clear, 'http.get("/delay/60000")', "-c", 1, "-n", 5, status=3, http='timeout = "400ms"'))
+    assert scenario["errors"] == {"timeout": 5} and scenario["connections"]["opened"] == 1
 
 
 # Faults: resets
