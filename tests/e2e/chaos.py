@@ -198,6 +198,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=new_seed())
     given = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background of a shell it is ignored, which a program that is started inherits
     print(f"seed {given.seed}", flush=True)
     print(run(given.luabench.resolve(), given.seconds, given.seed, most_growth=10))
 
