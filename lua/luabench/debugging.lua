@@ -109,7 +109,7 @@ function debugging.install()
     local number = show_request(prepared_of[prepared], lines, body)
     return shown(number, send(prepared, lines, body, ...))
   end
-  function core.log(_, text) core.write(STDERR, secrets.mask(text) .. "\n") end
+  function core.log(_, text) core.write(STDERR, terminal.lines(secrets.mask(text)) .. "\n") end
 end
 
 -- The plan and its end --------------------------------------------------------------------------------------------------

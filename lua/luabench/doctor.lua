@@ -3,6 +3,7 @@
 local core = require "luabench.core"
 local http = require "luabench.http"
 local make_plan = require("luabench.plan").make
+local terminal = require "luabench.terminal"
 local words = require "luabench.doctor.words"
 
 local doctor = {}
@@ -79,7 +80,7 @@ end
 -- The command --------------------------------------------------------------------------------------------------------------
 
 local function fail(text)
-  core.write(2, "luabench doctor: " .. text .. "\n")
+  core.write(2, terminal.lines("luabench doctor: " .. text .. "\n"))
   return CANNOT
 end
 

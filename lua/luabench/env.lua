@@ -3,6 +3,7 @@ local core = require "luabench.core"
 local errors = require "luabench.errors"
 local secrets = require "luabench.secrets"
 local stage = require "luabench.stage"
+local terminal = require "luabench.terminal"
 
 local env = {}
 
@@ -29,7 +30,7 @@ function env.get(name)
   if value ~= nil or type(name) ~= "string" then return value end
   if not warned[name] and getenv(name) ~= nil and stage.role == "control" then
     warned[name] = true
-    core.write(2, ("luabench: warning: the variable %s is set, but scripts see none unless it is passed on: -e %s\n"):format(name, name))
+    core.write(2, terminal.lines(("luabench: warning: the variable %s is set, but scripts see none unless it is passed on: -e %s\n"):format(name, name)))
   end
   return nil
 end

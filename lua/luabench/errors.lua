@@ -1,6 +1,8 @@
 -- The two ways in which a person is told of a mistake. `usage`: the command line, or the script as a whole, cannot be carried out; it ends
 -- `command` with a message and exit status 2. `script`: a function was called wrongly; a Lua error at the line of the script that called it.
 -- Any other error is ours and keeps its traceback.
+local terminal = require "luabench.terminal"
+
 local errors = {}
 
 local format, find, getinfo, getmetatable = string.format, string.find, debug.getinfo, debug.getmetatable
@@ -90,12 +92,17 @@ errors.SMALLEST = [[
     end,
   }]]
 
+-- The length of the longest part of at most `most` bytes that ends no character of UTF-8 in the middle.
+local function whole(text, most)
+  while most > 0 and find(text, "^[\128-\191]", most + 1) do most = most - 1 end
+  return most
+end
+
 --- How a value is shown in a message: whole numbers in all their digits, strings in quotes, long ones cut, tables and functions by their kind.
 function errors.show(value)
   local kind = type(value)
   if kind == "string" then
-    local short = #value > 60 and value:sub(1, 57) .. "..." or value
-    return '"' .. short:gsub("%c", "?") .. '"'
+    return '"' .. terminal.escape(#value > 60 and value:sub(1, whole(value, 57)) .. "..." or value) .. '"'
   elseif kind == "number" and value % 1 == 0 and value < 1e21 and value > -1e21 then
     return format("%.0f", value)
   elseif kind == "number" or kind == "boolean" or kind == "nil" then
@@ -111,7 +118,7 @@ end
 
 --- How a path is shown in a message: as it is, unless there is something in it that would be misread.
 function errors.path(path)
-  return (path == "" or path:find("[%c ]") or #path > 200) and errors.show(path) or path
+  return (path == "" or path:find("[%c ]") or #path > 200) and errors.show(path) or terminal.escape(path)
 end
 
 return errors

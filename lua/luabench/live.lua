@@ -138,17 +138,10 @@ function live.update(plan, state)
   end
 end
 
--- A text of several lines, each made safe to print.
-local function safe_lines(text)
-  local lines = {}
-  for line in (text:gsub("\n$", "") .. "\n"):gmatch("([^\n]*)\n") do lines[#lines + 1] = terminal.escape((line:gsub("\t", "    "))) end
-  return table.concat(lines, "\n") .. "\n"
-end
-
 --- Prints a text that must be seen now, above the block.
 function live.notice(_, text)
   local before = #block.lines > 0 and erase(core.terminal(STDERR) or math.huge) or ""
-  core.write(STDERR, before .. safe_lines(secrets.mask(tostring(text))) .. drawn())
+  core.write(STDERR, before .. terminal.lines(secrets.mask((tostring(text):gsub("\n$", "")))) .. "\n" .. drawn())
 end
 
 --- Takes the block away, before the report.

@@ -3,6 +3,7 @@
 local core = require "luabench.core"
 local errors = require "luabench.errors"
 local stage = require "luabench.stage"
+local terminal = require "luabench.terminal"
 
 local main = {}
 
@@ -255,11 +256,6 @@ local function on_error(value)
   return debug.traceback(tostring(value), 2)
 end
 
--- What a message repeats may be anything: none of it is to steer the terminal.
-local function plain(text)
-  return (text:gsub("[%z\1-\8\11-\31\127]", "?"))
-end
-
 --- What the command line wants: a command (docs/core.md). `role` is "control" or "worker"; the latter prints nothing, and finds its message in `text`. `slot` is that of
 --- the plan which a worker carries out, "" when there is only one.
 function main.command(argv, role, slot)
@@ -268,14 +264,14 @@ function main.command(argv, role, slot)
   if ok then return result end
   if result == NO_MEMORY then return { action = "exit", status = BROKEN, text = core.write(2, "luabench: not enough memory\n") and "" } end
   local usage = errors.is_usage(result)
-  local text = "luabench: " .. (usage and plain(result.text) or "internal error: " .. result) .. "\n"
+  local text = terminal.lines("luabench: " .. (usage and result.text or "internal error: " .. result) .. "\n") -- none of what it repeats is to steer the terminal
   if role == "control" then core.write(2, text) end
   return { action = "exit", status = usage and WRONG or BUG, text = text }
 end
 
 --- In the control state, when the workers' states are there and at rest: 0, or the exit status when the run is not to begin.
 function main.prepare(plan)
-  return plan.prepare and plan.prepare() or 0
+  return plan.prepare and plan.prepare(plan) or 0
 end
 
 --- After a run that ended with `status`, in the control state: the next command when this one is not the last, or nil.

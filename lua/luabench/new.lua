@@ -2,6 +2,7 @@
 local core = require "luabench.core"
 local errors = require "luabench.errors"
 local files = require "luabench.files"
+local terminal = require "luabench.terminal"
 
 local new = {}
 
@@ -45,7 +46,7 @@ local LONGEST = 255 -- bytes of a file's name (limits.h, NAME_MAX)
 local function check(path)
   local base, folder = files.base(path), files.folder(path)
   local name = base:gsub("%.lua$", "")
-  if path:find("%c") then errors.usage("new: a name is a line of text, not %s", errors.show(path)) end
+  if terminal.escape(path) ~= path then errors.usage("new: a name is a line of text, not %s", errors.show(path)) end
   if name:find("^[%.%s]*$") or base:find("^%-") then errors.usage("new: %s is no name for a script; write luabench new shop", errors.show(base)) end
   if #base > LONGEST then errors.usage("new: the name has %d bytes, and a file's name at most %d", #base, LONGEST) end
   if core.file_kind(folder) ~= "directory" then errors.usage("new: there is no folder %s; make it first", errors.show(folder)) end

@@ -3,6 +3,7 @@
 local core = require "luabench.core"
 local errors = require "luabench.errors"
 local stage = require "luabench.stage"
+local terminal = require "luabench.terminal"
 local util = require "jit.util"
 
 local shared = {}
@@ -87,7 +88,7 @@ function shared.check(path, scenarios)
     local first = assigned(each.values, { "setup" }, source)[1]
     if first then errors.usage(SETUP, path, first.line, first.name) end
     for _, store in ipairs(assigned(each.values, { "run", "on_start" }, source)) do
-      if not warned[store.name] and stage.role == "control" then core.write(2, WARNING:format(path, store.line, store.name, store.name)) end
+      if not warned[store.name] and stage.role == "control" then core.write(2, terminal.lines(WARNING:format(path, store.line, store.name, store.name))) end
       warned[store.name] = true
     end
   end

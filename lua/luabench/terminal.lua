@@ -58,6 +58,11 @@ function terminal.escape(text)
   return table.concat(out)
 end
 
+--- Lines of text, each as terminal.escape gives it; tabs are blanks.
+function terminal.lines(text)
+  return (tostring(text):gsub("\t", "    "):gsub("[^\n]+", terminal.escape))
+end
+
 --- Valid UTF-8 for a JSON document: bytes that are not UTF-8, and NUL, are shown as \xNN; all else stays.
 function terminal.utf8(text)
   if not text:find("[%z\128-\255]") then return text end

@@ -2,6 +2,7 @@
 local core = require "luabench.core"
 local errors = require "luabench.errors"
 local stage = require "luabench.stage"
+local terminal = require "luabench.terminal"
 local units = require "luabench.units"
 
 local vu = {}
@@ -107,7 +108,7 @@ end
 -- What a script says while it is loaded is shown once, by the control state.
 local function say(level, text)
   if not stage.loading then return core.log(level, text) end
-  if stage.role == "control" then core.write(2, text .. "\n") end
+  if stage.role == "control" then core.write(2, terminal.lines(text .. "\n")) end
 end
 
 --- Goes to standard error, with standard output kept for the results.

@@ -4,6 +4,7 @@ local api = require "luabench.wrk.api"
 local core = require "luabench.core"
 local errors = require "luabench.errors"
 local script = require "luabench.wrk.script"
+local terminal = require "luabench.terminal"
 local stats = require "luabench.wrk.stats"
 
 local wrk = {}
@@ -47,7 +48,7 @@ local function thread_object(index)
 end
 
 local function complain(text)
-  core.write(2, "luabench: " .. text .. "\n")
+  core.write(2, terminal.lines("luabench: " .. text .. "\n"))
   return WRONG
 end
 
@@ -63,30 +64,39 @@ local function prepare_thread(current, index)
   return script.try(current.wrk.setup, thread_object(index)) or core.thread_call(index, "init") or (index == 1 and core.thread_call(index, "verify") or nil)
 end
 
--- Returns the exit status when the run is not to begin, else 0.
-local function prepare()
+-- Nil, or what went wrong.
+local function prepare_threads()
   local current = script.current
   local why = find_addresses(current)
-  if why then return complain(why) end
   for index = 1, core.thread_count() do
-    why = prepare_thread(current, index)
-    if why then return complain(why) end
+    why = why or prepare_thread(current, index)
   end
-  return 0
+  return why
+end
+
+-- Returns the exit status when the run is not to begin, else 0.
+local function prepare(plan)
+  core.deadline(plan.script_timeout, WRONG, "luabench: setup() or init() did not return within --script-timeout; is there an endless loop? Nothing was sent\n")
+  local why = prepare_threads()
+  core.deadline()
+  return why and complain(why) or 0
 end
 
 -- After the run --------------------------------------------------------------------------------------------------------
 
-local function call_done(model, results)
+local function call_done(model, results, seconds)
   local done = script.current.env.done
   if type(done) ~= "function" then return nil end
-  return script.try(done, stats.summary(results), stats.of_hist(stats.latency_hist(model, results)), stats.of_list(stats.rates(results)))
+  core.deadline(seconds, FAILED, "luabench: done() did not return within --script-timeout; is there an endless loop?\n")
+  local why = script.try(done, stats.summary(results), stats.of_hist(stats.latency_hist(model, results)), stats.of_list(stats.rates(results)))
+  core.deadline()
+  return why
 end
 
 -- Returns the exit status, which was `status` so far.
 local function after_report(plan, results, status)
   if results.stuck then return status end -- its state is not at rest, and cannot be asked
-  local why = call_done(plan.scenarios[1].model, results)
+  local why = call_done(plan.scenarios[1].model, results, plan.script_timeout)
   if not why then return status end
   complain(format("done(): %s", why))
   return status == 0 and FAILED or status

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "net/listener.h"
+#include "base/shown.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -94,7 +95,7 @@ static void complain(const struct listener_words *words, const char *host, int p
 
 bool listener_open(int *sockets, int count, const char *host, int *port, const struct listener_words *words)
 {
-    char service[16];
+    char service[16], name[SHOWN_SIZE];
     if (*port < 0 || *port > 65535) {
         fprintf(stderr, "%s: %d is not a port: 0 to 65535\n", words->who, *port);
         return false;
@@ -103,7 +104,7 @@ bool listener_open(int *sockets, int count, const char *host, int *port, const s
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV }, *addresses;
     int failed = getaddrinfo(host, service, &hints, &addresses);
     if (failed) {
-        fprintf(stderr, "%s: the host %s is not known: %s\n", words->who, host, failed == EAI_SYSTEM ? strerror(errno) : gai_strerror(failed));
+        fprintf(stderr, "%s: the host %s is not known: %s\n", words->who, shown(host, name), failed == EAI_SYSTEM ? strerror(errno) : gai_strerror(failed));
         return false;
     }
     struct addrinfo *address = addresses;

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/shown.h"
 
 enum {
     LOOK_MS = 10,        /* between two looks into the journals */
@@ -160,12 +161,13 @@ static bool open_files(struct journal_writer *writer)
 {
     static const struct journal_lines *const formats[] = { [JOURNAL_NDJSON] = &journal_ndjson, [JOURNAL_JTL] = &journal_jtl };
     const struct journal_plan *plan = &writer->plan->journal;
+    char name[SHOWN_SIZE];
     writer->files = mem_array(plan->file_count, sizeof *writer->files);
     for (size_t i = 0; i < plan->file_count; i++) {
         struct journal_file *file = &writer->files[i];
         *file = (struct journal_file){ .plan = &plan->files[i], .lines = formats[plan->files[i].format], .fd = open_file(plan->files[i].path) };
         if (file->fd < 0) {
-            fprintf(stderr, "luabench: -o: cannot write %s: %s\n", file->plan->path, strerror(errno));
+            fprintf(stderr, "luabench: -o: cannot write %s: %s\n", shown(file->plan->path, name), strerror(errno));
             return false;
         }
         buf_append(&file->text, file->lines->header, strlen(file->lines->header));

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/shown.h"
 #include "script/api.h"
 
 enum { PIECE = 1 << 16, PATIENCE_MS = 1000 };
@@ -63,9 +64,10 @@ static const char *unfit(int fd, mode_t mode)
 static void await(int fd, const char *path)
 {
     struct pollfd ready = { .fd = fd, .events = POLLIN };
+    char name[SHOWN_SIZE];
     if (poll(&ready, 1, PATIENCE_MS) != 0)
         return;
-    fprintf(stderr, "luabench: waiting for %s, to which nothing has been written yet; Ctrl-C ends\n", path);
+    fprintf(stderr, "luabench: waiting for %s, to which nothing has been written yet; Ctrl-C ends\n", shown(path, name));
     while (poll(&ready, 1, -1) < 0 && errno == EINTR)
         ;
 }

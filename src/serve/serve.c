@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/shown.h"
 #include "net/listener.h"
 #include "serve/server.h"
 
@@ -95,12 +96,13 @@ static int serve_until(struct group *group, const sigset_t *signals, const char 
 
 static bool write_certificate(const struct tls_context *tls, const char *path)
 {
+    char name[SHOWN_SIZE];
     FILE *file = fopen(path, "we");
     bool written = file && fputs(tls_server_certificate(tls), file) >= 0;
     if (file && fclose(file))
         written = false;
     if (!written)
-        fprintf(stderr, "luabench serve: cannot write the certificate to %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "luabench serve: cannot write the certificate to %s: %s\n", shown(path, name), strerror(errno));
     return written;
 }
 

@@ -174,7 +174,7 @@ describe("loading", function()
   it("prints once: in the control state, to standard error", function()
     local text = 'print("hi", 1, nil)\nscenario "x" { ' .. RUN .. " }"
     local _, err, out = stub.command(core, text)
-    assert.equal("hi\t1\tnil\n", err)
+    assert.equal("hi    1    nil\n", err)
     assert.equal("", out)
     _, err = stub.command(core, text, {}, "worker")
     assert.equal("", err)
