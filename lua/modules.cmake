@@ -24,6 +24,7 @@ set(LUABENCH_LUA_MODULES
   luabench.doctor ${CMAKE_CURRENT_LIST_DIR}/luabench/doctor.lua
   luabench.doctor.words ${CMAKE_CURRENT_LIST_DIR}/luabench/doctor/words.lua
   luabench.compare ${CMAKE_CURRENT_LIST_DIR}/luabench/compare.lua
+  luabench.compare.choose ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/choose.lua
   luabench.compare.conductor ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/conductor.lua
   luabench.compare.document ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/document.lua
   luabench.compare.figures ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/figures.lua

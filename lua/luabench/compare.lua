@@ -1,5 +1,6 @@
 -- compare "name" { targets = ..., cases = ..., rounds = 10, run = ... }: collects the comparisons that a script defines while it is loaded, and checks them at once. What is
 -- beside the keys of this module belongs to scenarios: given here it holds for all cases, in a case for that one.
+local choose = require "luabench.compare.choose"
 local errors = require "luabench.errors"
 local nearest = require "luabench.nearest"
 local options = require "luabench.options"
@@ -183,9 +184,10 @@ end
 
 --- After the script is loaded: its comparisons, whole and checked: { name, where, targets, cases = { { name, values } }, rounds, baseline, all_pairs }. Ends the command when
 --- one makes no sense. `rounds` is what the command line says instead, or nil; with `aa` the
---- baseline of each is compared with itself, too.
-function compare.finish(rounds, aa)
+--- baseline of each is compared with itself, too; `only`: names of comparisons, targets and cases, or nil.
+function compare.finish(rounds, aa, only)
   if pending then errors.usage('%s: compare "%s" has no table behind its name: %s', pending.where, pending.name, FORM) end
+  if only and only[1] then list = choose.only(list, only, aa) end
   for _, comparison in ipairs(list) do
     comparison.rounds = rounds or comparison.rounds
     if aa then add_twin(comparison) end

@@ -28,7 +28,7 @@ flags.run = {
     { "threads", "-t", "--threads", "N", "worker threads (as many as cores, never more than users)", kind = "threads", example = "2",
       what = "the number of threads" },
     { "share", false, "--share", "I/N", "carry the I-th of N shares of the load: other machines carry the others", kind = "share", example = "1/3", what = "the share" },
-    { "only", false, "--only", "NAME", "run this scenario alone; repeatable", kind = "text", many = true, example = "'browse'", what = "the name of a scenario" },
+    { "only", false, "--only", "NAME", "run this scenario alone, or of a comparison this target or case; repeatable", kind = "text", many = true, example = "'browse'", what = "the name of a scenario" },
   },
   { title = "What to request, in quick mode",
     { "method", "-X", "--method", "WORD", "GET unless there is a body, then POST", kind = "method", example = "PUT", what = "the method", also = "--request" },

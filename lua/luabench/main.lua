@@ -91,7 +91,7 @@ end
 -- Options that mean nothing for a comparison, and why.
 local NOT_COMPARED = {
   { "debug", "--debug shows one iteration of a scenario" }, { "prometheus", "--prometheus shows the figures of a run" }, { "report", "--report wrk is of one run" },
-  { "latency", "-L is the table of one run" }, { "interval", "--interval shows how a run gets on" }, { "thresholds", "--threshold judges a run" }, { "only", "--only chooses a scenario" }, { "share", "--share splits the load of a run" },
+  { "latency", "-L is the table of one run" }, { "interval", "--interval shows how a run gets on" }, { "thresholds", "--threshold judges a run" }, { "share", "--share splits the load of a run" },
 }
 
 -- What a comparison takes its numbers from is in the script: the options of the command line would change all cases alike.
@@ -116,7 +116,8 @@ local function comparison_plan(path, given)
   local limit = require("luabench.limits").finish({})[1]
   if limit then errors.usage("%s: thresholds judge a run; a comparison has verdicts instead", limit.where) end
   require("luabench.params").check_given(path)
-  local comparisons = compare.finish(given.rounds, given.aa)
+  local comparisons = compare.finish(given.rounds, given.aa, given.only)
+  given.only = nil
   if given.dry_run then return say(require("luabench.compare.words").dry_run(comparisons)) end
   local conductor = require "luabench.compare.conductor"
   if stage.role == "control" then

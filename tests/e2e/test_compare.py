@@ -304,7 +304,7 @@ def test_a_server_against_itself(luabench, folder):
 
 @pytest.mark.parametrize("words, expected", [
     (["-o", "x.ndjson"], '-o "x.ndjson": a comparison is written as FILE.json or FILE.html'), (["-o", "x.csv"], "FILE.json or FILE.html"), (["-c", "5"], "-c would change all cases"),
-    (["--target", "http://127.0.0.1:1"], "--target is for a scenario"), (["--only", "one"], "--only chooses a scenario"), (["--debug"], "--debug shows one iteration"),
+    (["--target", "http://127.0.0.1:1"], "--target is for a scenario"), (["--debug"], "--debug shows one iteration"),
     (["-L"], "-L is the table of one run"), (["--report", "wrk"], "--report wrk is of one run"), (["--threshold", "http.errors: rate < 1%"], "--threshold judges a run"),
     (["--interval", "1s"], "--interval shows how a run gets on"), (["-o", "no-folder/x.json"], "-o: cannot write no-folder/x.json: No such file or directory"),
     (["--rounds", "5"], "rounds = 6 is the least"), (["--rounds", "0"], "--rounds: must be 1 or more"),
@@ -314,6 +314,48 @@ def test_options_that_are_not_for_comparisons(luabench, folder, words, expected)
     done = luabench.run("--allow-run", *words, script=script(target(a), target(b)))
     assert done.returncode == 2 and expected in done.stderr, done.stderr
     assert not list(folder.glob("pid.*"))
+
+
+SEVERAL = '''
+local function define(name, targets)
+  compare(name) { targets = targets, baseline = "b", rounds = 8, duration = "1s", users = 1, warm_up = 0,
+    cases = { { name = "light" }, { name = "heavy", users = 9 } }, run = function() http.get("/") end }
+end
+local function at(name) return { name = name, url = "http://127.0.0.1:1/" .. name } end
+define("first", { at "a", at "b", at "c" })
+define("second", { at "b", at "d" })
+'''
+
+
+@pytest.mark.parametrize("wanted, comparisons, targets, cases", [
+    (["first"], ["first"], ["a", "b", "c"], ["light", "heavy"]), (["heavy"], ["first", "second"], ["a", "b", "c", "d"], ["heavy"]),
+    (["a", "c"], ["first"], ["a", "c"], ["light", "heavy"]), (["b", "d", "light"], ["second"], ["b", "d"], ["light"]), (["second", "heavy"], ["second"], ["b", "d"], ["heavy"]),
+])
+def test_only_some_of_it(luabench, wanted, comparisons, targets, cases):
+    done = luabench.run("--dry-run", *(word for name in wanted for word in ("--only", name)), script=SEVERAL)
+    assert done.returncode == 0, done.stderr
+    assert [name for name in ("first", "second") if f"{name}: " in done.stdout] == comparisons
+    assert [name for name in "abcd" if f"target {name}: " in done.stdout] == targets
+    assert [name for name in ("light", "heavy") if f"case {name}: " in done.stdout] == cases
+
+
+def test_only_one_target_against_itself(luabench, folder):
+    a, b = free_ports(2)
+    done = luabench.run("--allow-run", "--aa", "--only", "two", "--rounds", "6", "--lenient", "-o", "result.json", script=script(target(a), target(b), iterations=20))
+    assert done.returncode in (0, 4), done.stderr
+    assert set(luabench.saved_result()["compare"]["two servers"]["cases"]["2 users"]["targets"]) == {"two", "two again"}
+    assert {int(path.suffix[1:]) for path in folder.glob("pid.*")} == {b}
+    assert_nothing_left(folder)
+
+
+@pytest.mark.parametrize("words, expected", [
+    (["--only", "haevy"], '--only: there is no comparison, target or case "haevy"; did you mean `heavy`?'), (["--only", "a"], "--only leaves nothing to compare"),
+    (["--only", "first", "--only", "d"], "--only leaves nothing to compare"),
+])
+def test_only_what_there_is(luabench, words, expected):
+    done = luabench.run("--dry-run", *words, script=SEVERAL)
+    assert done.returncode == 2 and expected in done.stderr, done.stderr
+    assert 'The comparison "second" has the targets "b", "d" and the cases "light", "heavy"' in done.stderr
 
 
 @pytest.mark.parametrize("key, expected", [
