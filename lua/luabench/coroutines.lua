@@ -5,7 +5,7 @@ local core = require "luabench.core"
 local coroutines = {}
 
 local create, resume, yield, running, isyieldable = coroutine.create, coroutine.resume, coroutine.yield, coroutine.running, coroutine.isyieldable
-local WAITS, hold = core.WAITS, core.hold
+local WAITS, hold, deeper = core.WAITS, core.hold, core.deeper
 local type, error, setmetatable = type, error, setmetatable
 
 local own = setmetatable({}, { __mode = "k" })     -- coroutines that scripts have made
@@ -35,6 +35,7 @@ end
 --- coroutine.resume
 function coroutines.resume(co, ...)
   if waiting[co] then return false, "cannot resume a coroutine that waits for the answer to a request or for its sleep to end" end
+  deeper()
   if isyieldable() or not running() then return pass(co, resume(co, ...)) end
   hold(1) -- inside table.sort and the like: nothing below can wait either
   return release(resume(co, ...))

@@ -107,7 +107,7 @@ local function finish(plan, merged)
   local document = document_of(plan, merged, problems)
   local _, failure = status_of(plan, document, problems)
   for _, problem in ipairs(outputs.write(plan, document, { reason = failure })) do problems[#problems + 1] = problem end
-  hook.run(document, problems)
+  hook.run(document, problems, plan.script_timeout, function() return standard_output(plan, merged, document, 3, "report() never returned") end)
   local status, reason = status_of(plan, document, problems)
   local text, problem = standard_output(plan, merged, document, status, reason)
   if text then text, problem = core.write(STDOUT, text) end

@@ -15,7 +15,7 @@ local stage = require "luabench.stage"
 local libraries = {}
 
 local show = errors.show
-local getinfo, type, unpack, open = debug.getinfo, type, unpack, io.open
+local getinfo, type, unpack, open, gsub = debug.getinfo, type, unpack, io.open, string.gsub
 
 local _, ffi = pcall(require, "ffi")
 package.loaded.ffi, package.preload.ffi = nil, nil
@@ -57,6 +57,12 @@ end
 
 local safe_string = copy(string)
 safe_string.dump = nil
+
+-- Gsub is C, and the function that it calls may call it again.
+function safe_string.gsub(subject, pattern, replacement, ...)
+  if type(replacement) ~= "string" then core.deeper() end
+  return gsub(subject, pattern, replacement, ...)
+end
 
 -- What asks for leave when it is called.
 local function with_leave(kind, name, real)

@@ -3,6 +3,7 @@
 -- before it runs, so that its environment can be a plain table, which is read fast; what is made up while it runs (_G[name], load) is checked then.
 local errors = require "luabench.errors"
 local compare = require "luabench.compare"
+local core = require "luabench.core"
 local globals_of = require "luabench.globals"
 local env_values = require "luabench.env"
 local file = require "luabench.file"
@@ -157,6 +158,7 @@ local function load_function(env)
     if type(text) ~= "string" and type(text) ~= "function" then errors.script("load takes a text, not %s", errors.show(text)) end
     if name ~= nil and type(name) ~= "string" then errors.script("load: the name of a chunk is a text, not %s", errors.show(name)) end
     if other ~= nil and type(other) ~= "table" then errors.script("load: the environment is a table, not %s", errors.show(other)) end
+    if type(text) == "function" then core.deeper() end
     local chunk, why = load(text, name, "t", other or env)
     if not chunk or other then return chunk, why end
     why = wrong_name(chunk, env)

@@ -302,16 +302,28 @@ struct vu **api_user_new(lua_State *L, struct vu *vu)
 
 /* Lua errors */
 
-/* Puts the text of the error object on top of the stack in its place. Errors are counted by their text: the address of a table must not be in it. */
-static const char *error_text(lua_State *L)
+/* tostring of the value on top of the stack, protected; `strand` as for error_text. */
+static int call_tostring(lua_State *L, struct strand *strand)
+{
+    lua_getglobal(L, "tostring");
+    lua_insert(L, -2);
+    if (!strand)
+        return lua_pcall(L, 1, 1, 0);
+    strand_enter(strand);
+    int status = lua_pcall(L, 1, 1, 0);
+    strand_leave(strand);
+    return status;
+}
+
+/* Puts the text of the error object on top of the stack in its place. Errors are counted by their text: the address of a table must not be in it. `strand`: whose error it is;
+ * NULL where a script is running anyway. */
+static const char *error_text(lua_State *L, struct strand *strand)
 {
     int type = lua_type(L, -1);
     bool has_text = luaL_getmetafield(L, -1, "__tostring");
     lua_pop(L, has_text);
     if (has_text || type == LUA_TNUMBER || type == LUA_TSTRING) {
-        lua_getglobal(L, "tostring");
-        lua_insert(L, -2);
-        if (lua_pcall(L, 1, 1, 0) || !lua_isstring(L, -1)) {
+        if (call_tostring(L, strand) || !lua_isstring(L, -1)) {
             lua_pop(L, 1);
             lua_pushliteral(L, "an error was raised whose __tostring gives no text");
         }
@@ -333,7 +345,7 @@ static const char *error_text(lua_State *L)
 static int text_of_error(lua_State *L)
 {
     lua_settop(L, 1);
-    error_text(L);
+    error_text(L, NULL);
     return 1;
 }
 
@@ -394,7 +406,7 @@ static int note_error(lua_State *L)
     if (known)
         return 1;
     lua_pushvalue(L, 1);
-    luaL_traceback(L, L, error_text(L), 1);
+    luaL_traceback(L, L, error_text(L, NULL), 1);
     lua_setfield(L, LUA_REGISTRYINDEX, NOTED_TRACEBACK);
     lua_pushvalue(L, 1);
     lua_setfield(L, LUA_REGISTRYINDEX, NOTED_ERROR);
@@ -419,7 +431,7 @@ void api_script_error(struct strand *strand)
     int top = lua_gettop(vm->L);
     lua_pushvalue(strand->co, -1);
     lua_xmove(strand->co, vm->L, 1);
-    const char *text = error_text(vm->L);
+    const char *text = error_text(vm->L, strand);
     if (!push_noted(vm->L, strand->co))
         luaL_traceback(vm->L, strand->co, text, 0);
     keep_script_frames(vm->L, text);

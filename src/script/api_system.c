@@ -1,16 +1,20 @@
-/* core.log, core.write, core.terminal, core.cores: the little that Lua needs of the system. */
+/* core.log, core.write, core.terminal, core.cores, core.deadline: the little that Lua needs of the system. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lauxlib.h>
+#include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "script/api.h"
 
 /* log(level, text): a line of the script's. At load time the control state shows it, and the workers' states, which load the same script
@@ -115,6 +119,50 @@ static int limit_memory(lua_State *L)
     return 0;
 }
 
+static struct {
+    int status;
+    char *text, *message;
+    size_t length;
+} last_words;
+
+static void write_out(int fd, const char *text, size_t length)
+{
+    for (ssize_t n = 1; length && n > 0; text += n, length -= (size_t)n)
+        if ((n = write(fd, text, length)) < 0)
+            return;
+}
+
+static void say_last_words(int number)
+{
+    write_out(STDOUT_FILENO, last_words.text, last_words.length);
+    write_out(STDERR_FILENO, last_words.message, strlen(last_words.message));
+    _exit(last_words.status);
+}
+
+/* deadline(seconds, status, message, text): unless deadline() comes before that, text goes to standard output, the message to standard error, and the program ends with the
+ * status. For functions of a script that are called in the control state, where nobody watches them. */
+static int deadline(lua_State *L)
+{
+    size_t length = 0;
+    bool set = lua_gettop(L) > 0;
+    alarm(0);
+    signal(SIGALRM, SIG_IGN);
+    free(last_words.text);
+    free(last_words.message);
+    memset(&last_words, 0, sizeof last_words);
+    if (!set)
+        return 0;
+    double seconds = luaL_checknumber(L, 1);
+    const char *message = luaL_checkstring(L, 3), *text = luaL_optlstring(L, 4, "", &length);
+    last_words.status = luaL_checkint(L, 2);
+    last_words.message = mem_text(message, strlen(message));
+    last_words.text = mem_text(text, length);
+    last_words.length = length;
+    signal(SIGALRM, say_last_words);
+    alarm(seconds < 1 ? 1 : seconds > 1e9 ? 1000000000u : (unsigned)ceil(seconds));
+    return 0;
+}
+
 static int cores(lua_State *L)
 {
     cpu_set_t set;
@@ -126,7 +174,7 @@ void api_system_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         { "log", log_line }, { "write", write_all }, { "write_device", write_device }, { "terminal", terminal }, { "cores", cores }, { "limit_memory", limit_memory }, { "file_kind", file_kind },
-        { "folder", folder }, { NULL, NULL },
+        { "folder", folder }, { "deadline", deadline }, { NULL, NULL },
     };
     api_register(L, functions);
     lua_pushliteral(L, LUABENCH_SHARE);

@@ -1,12 +1,16 @@
 /* core.spawn and its kin: tasks as scripts see them; and what the wrappers of Lua's coroutines need (lua/luabench/coroutines.lua). The methods of a task are added
  * in Lua, in core.Task, the metatable of the objects. */
+#define _GNU_SOURCE
 #include <lauxlib.h>
+#include <pthread.h>
 
 #include "base/clock.h"
 #include "script/api.h"
 #include "script/task.h"
 
 #define TASK_TYPE "luabench.task"
+
+enum { STACK_ROOM = 256 * 1024 }; /* bytes that are enough from one look at the stack to the next */
 
 static struct task **check_task(lua_State *L)
 {
@@ -98,6 +102,30 @@ static int collect(lua_State *L)
     return 0;
 }
 
+static char *find_stack_end(void)
+{
+    pthread_attr_t attributes;
+    void *lowest = NULL;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return NULL;
+    pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_destroy(&attributes);
+    return (char *)lowest + STACK_ROOM;
+}
+
+/* deeper(): an error when the C stack is nearly used up. To be called before what calls a function of a script's by way of C, and may so be inside itself again and again: Lua
+ * knows of the depth of its own stack alone, and each coroutine has a new one. */
+static int deeper(lua_State *L)
+{
+    static __thread char *end;
+    if (!end)
+        end = find_stack_end();
+    if ((char *)__builtin_frame_address(0) < end)
+        return api_error(L, "stack overflow: too many calls of string.gsub, load or coroutines inside each other");
+    return 0;
+}
+
 /* hold(n): n is added to how often waiting has been forbidden. */
 static int hold(lua_State *L)
 {
@@ -115,7 +143,7 @@ static int without_waiting(lua_State *L)
 void api_task_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
-        { "spawn", spawn },      { "task_wait", wait_for }, { "task_cancel", cancel }, { "task_done", is_done }, { "hold", hold },
+        { "spawn", spawn },      { "task_wait", wait_for }, { "task_cancel", cancel }, { "task_done", is_done }, { "hold", hold }, { "deeper", deeper },
         { "without_waiting", without_waiting }, { NULL, NULL },
     };
     api_register(L, functions);

@@ -110,16 +110,21 @@ void strand_ready_next(struct strand *strand)
     list_prepend(&strand->vu->vm->ready, &strand->link);
 }
 
-/* lua_resume in a state whose memory is limited. */
-static int resume_limited(struct vm *vm, lua_State *co, int arguments)
+void strand_enter(struct strand *strand)
 {
-    if (vm->memory.full)
-        lua_gc(co, LUA_GCCOLLECT, 0); /* what the last slice could not give back before it was dead */
-    vm->memory.enforced = true;
-    int status = lua_resume(co, arguments);
+    struct vm *vm = strand->vu->vm;
+    vm->running = strand;
+    vm->slices++;
+    vm->memory.enforced = vm->memory.limit;
+    vm->in_lua = 1;
+}
+
+void strand_leave(struct strand *strand)
+{
+    struct vm *vm = strand->vu->vm;
+    vm->in_lua = 0;
     vm->memory.enforced = false;
-    vm->memory.full = status == LUA_ERRMEM;
-    return status;
+    vm->running = NULL;
 }
 
 enum strand_outcome strand_resume(struct strand *strand)
@@ -130,12 +135,12 @@ enum strand_outcome strand_resume(struct strand *strand)
     strand->deliver = NULL;
     strand->given = 0;
     strand->pacing = false;
-    vm->running = strand;
-    vm->slices++;
-    vm->in_lua = 1;
-    int status = vm->memory.limit ? resume_limited(vm, co, arguments) : lua_resume(co, arguments);
-    vm->in_lua = 0;
-    vm->running = NULL;
+    if (vm->memory.full)
+        lua_gc(co, LUA_GCCOLLECT, 0); /* what the last slice could not give back before it was dead */
+    strand_enter(strand);
+    int status = lua_resume(co, arguments);
+    strand_leave(strand);
+    vm->memory.full = status == LUA_ERRMEM;
     return status == LUA_YIELD ? STRAND_WAITS : status ? STRAND_DIED : STRAND_RETURNED;
 }
 

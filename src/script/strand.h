@@ -50,6 +50,9 @@ enum strand_outcome {
 void strand_open(struct strand *strand, struct vu *vu);
 /* Releases what it has; it waits for nothing. */
 void strand_close(struct strand *strand);
+/* Code of a script's runs on behalf of the strand from here until strand_leave: it can be found and stopped when it never ends, and its memory is limited. */
+void strand_enter(struct strand *strand);
+void strand_leave(struct strand *strand);
 /* Runs the strand until it waits or ends. */
 enum strand_outcome strand_resume(struct strand *strand);
 /* Puts the strand into the ready queue. */

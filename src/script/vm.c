@@ -2,6 +2,7 @@
 
 #include <lauxlib.h>
 #include <lua.h>
+#include <luajit.h>
 #include <lualib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,8 @@ static int open_state(lua_State *L)
 {
     struct vm *vm = lua_touserdata(L, 1);
     luaL_openlibs(L);
+    if (vm->counted) /* an error of memory cannot leave compiled code: LuaJIT 2.1 loses its way */
+        luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
     lua_getglobal(L, "package");
     lua_getfield(L, -1, "preload");
     preload(L, "luabench.core", api_open, vm);
@@ -110,6 +113,7 @@ struct vm *vm_new(enum vm_role role, bool counted)
 {
     struct vm *vm = mem_zero(sizeof *vm);
     vm->role = role;
+    vm->counted = counted;
     vm->command = LUA_NOREF;
     link_init(&vm->ready);
     link_init(&vm->yielded);

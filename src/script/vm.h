@@ -53,6 +53,7 @@ struct vm {
     const char *slot; /* worker state: of the plan, see there; NULL: "" */
     int command; /* reference of the table that luabench.main's `command` returned */
     struct memory memory;
+    bool counted;            /* its memory is counted, so that it can have a limit */
     struct rng random; /* for what a script draws while it is loaded */
     struct buf text;   /* where texts are put together (script/api_raw.c) */
 

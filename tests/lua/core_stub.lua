@@ -112,6 +112,8 @@ function stub.install()
   function core.task_cancel(task) record("task_cancel", task) end
   function core.task_done() return true end
   function core.hold() end
+  function core.deeper() end
+  function core.deadline() end
   function core.without_waiting(f, ...) return f(...) end
   function core.group_begin(name)
     record("group_begin", name)

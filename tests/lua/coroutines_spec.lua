@@ -5,6 +5,7 @@ local core, co, held
 before_each(function()
   core, held = stub.install(), 0
   function core.hold(n) held = held + n end
+  function core.deeper() end
   co = require("luabench.coroutines").library()
 end)
 

@@ -45,10 +45,13 @@ local function write_file(name, text)
   return not written and ("report: cannot write %s"):format(problem or name) or nil
 end
 
---- Calls the function with the document, and writes the files that it returns. Adds to `problems` what went wrong.
-function hook.run(document, problems)
+--- Calls the function with the document, and writes the files that it returns. Adds to `problems` what went wrong. A function that has not returned after `seconds` ends the
+--- program with status 3, what words() returns being printed on standard output.
+function hook.run(document, problems, seconds, words)
   if not listener then return end
+  core.deadline(seconds, 3, "luabench: report() did not return within --script-timeout; is there an endless loop?\n", words())
   local ok, files = xpcall(function() return listener.call(without_nulls(document)) end, function(value) return debug.traceback(tostring(value), 2) end)
+  core.deadline()
   if not ok then
     problems[#problems + 1] = "report: " .. files
   elseif type(files) == "table" then
