@@ -27,6 +27,7 @@ set(LUABENCH_LUA_MODULES
   luabench.compare.choose ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/choose.lua
   luabench.compare.conductor ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/conductor.lua
   luabench.compare.document ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/document.lua
+  luabench.compare.doubts ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/doubts.lua
   luabench.compare.figures ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/figures.lua
   luabench.compare.judge ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/judge.lua
   luabench.compare.report ${CMAKE_CURRENT_LIST_DIR}/luabench/compare/report.lua

@@ -124,6 +124,11 @@ local function once_of(aside)
   return out
 end
 
+--- What is to be said of requests that outlasted the time that is measured. `many`: "3 requests".
+function results.outlasting(many, one, time)
+  return ("%s of the warm-up lasted through %s: how long %s took is in no figure, and the latencies look better for it"):format(many, time, one and "it" or "they")
+end
+
 local function scenario_of(plan, index, scenario)
   local planned = shares.of(plan.scenarios and plan.scenarios[index] or {}, plan.share)
   local model = planned.model or "closed"

@@ -316,6 +316,18 @@ def test_options_that_are_not_for_comparisons(luabench, folder, words, expected)
     assert not list(folder.glob("pid.*"))
 
 
+def test_requests_that_outlast_their_slots_are_told(luabench, target):
+    text = f'''
+      compare "c" {{ targets = {{ {{ name = "one", url = "{target.url}" }}, {{ name = "two", url = "{target.url}" }} }}, rounds = 6, duration = "300ms", warm_up = "100ms", users = 3,
+        graceful_stop = "5s", cases = {{ {{ name = "x" }} }}, run = function(user) http.get(user.id == 1 and "/delay/700" or "/delay/10") end }}'''
+    done = luabench.run("--lenient", "-o", "result.json", "-o", "result.html", script=text)
+    assert done.returncode == 0, done.stderr
+    said = "one: 6 requests of the warm-up lasted through a whole slot: how long they took is in no figure, and the latencies look better for it"
+    targets = luabench.saved_result()["compare"]["c"]["cases"]["x"]["targets"]
+    assert [targets[name]["outlasting"] for name in ("one", "two")] == [6, 6] and targets["one"]["rounds"][0]["outlasting"] == 1
+    assert said in " ".join(done.stdout.split()) and said in (luabench.folder / "result.html").read_text()
+
+
 SEVERAL = '''
 local function define(name, targets)
   compare(name) { targets = targets, baseline = "b", rounds = 8, duration = "1s", users = 1, warm_up = 0,

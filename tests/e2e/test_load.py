@@ -346,7 +346,9 @@ def test_requests_of_a_warm_up_that_outlast_the_window_are_counted(luabench, tar
       end }
     """
     warm = scenario_of(run(luabench, target, script, "-t", 2))["warm_up"]
+    luabench.more = []
     assert warm["outlasting"] == 2
+    assert "2 requests of the warm-up lasted through the measured time" in " ".join(luabench.run("report", "result.json").stdout.split())
 
 
 def test_iterations_of_each_user_begin_after_the_warm_up(luabench, target):

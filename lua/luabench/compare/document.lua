@@ -36,7 +36,7 @@ end
 
 local function round_of(number, slot)
   local server = slot.server or {}
-  return { round = number, time_taken = slot.duration, rate = or_null(slot.rate), requests = slot.requests, errors = errors_of(slot.errors), latency = summary.of(slot.latency, true),
+  return { round = number, time_taken = slot.duration, rate = or_null(slot.rate), requests = slot.requests, errors = errors_of(slot.errors), outlasting = slot.outlasting, latency = summary.of(slot.latency, true),
     cpu_seconds = or_null(server.cpu_seconds), cpu_share = or_null(server.cpu_share), rss_max = or_null(server.rss_max), rss_mean = or_null(server.rss_mean),
     generator_cpu = or_null(slot.generator), series = as_list(server.series or {}) }
 end
@@ -52,7 +52,7 @@ local function target_of(case, t)
   end
   if #list == 0 then return nil end
   local all = figures.together(list)
-  return { time_taken = all.duration, rate = or_null(all.rate), requests = all.requests, errors = all.errors, checks = checks_of(all.checks), latency = summary.of(all.latency), service = summary.of(all.service),
+  return { time_taken = all.duration, rate = or_null(all.rate), requests = all.requests, errors = all.errors, outlasting = all.outlasting, checks = checks_of(all.checks), latency = summary.of(all.latency), service = summary.of(all.service),
     cpu_seconds = or_null(all.cpu_seconds), cpu_share = or_null(all.cpu_share), rss_max = or_null(all.rss_max), rss_mean = or_null(all.rss_mean), pss_end = or_null(all.pss_end),
     rounds = as_list(rounds) }
 end

@@ -90,6 +90,7 @@ function figures.take(results, model, process)
   for name, count in pairs(total.errors) do slot.errors[name] = count > 0 and count or nil end
   local window = results.window or duration
   slot.rate = window > 0 and (total.in_window or total.succeeded) / window or 0
+  slot.outlasting = scenario.warm_up and scenario.warm_up.outlasting or 0
   slot.server = process and figures.server(process, duration)
   slot.distrust = distrust(results, model)
   return slot
@@ -137,10 +138,10 @@ end
 -- Together ----------------------------------------------------------------------------------------------------------------
 
 local function sums(list)
-  local all = { duration = 0, requests = {}, errors = {}, checks = { passes = 0, fails = 0 } }
+  local all = { duration = 0, outlasting = 0, requests = {}, errors = {}, checks = { passes = 0, fails = 0 } }
   for _, field in ipairs(REQUESTS) do all.requests[field] = 0 end
   for _, slot in ipairs(list) do
-    all.duration = all.duration + slot.duration
+    all.duration, all.outlasting = all.duration + slot.duration, all.outlasting + slot.outlasting
     for _, field in ipairs(REQUESTS) do all.requests[field] = all.requests[field] + slot.requests[field] end
     for name, count in pairs(slot.errors) do all.errors[name] = (all.errors[name] or 0) + count end
     all.checks.passes, all.checks.fails = all.checks.passes + slot.checks.passes, all.checks.fails + slot.checks.fails

@@ -1,5 +1,6 @@
 -- The text report of comparisons: the verdicts of each case, then its figures. Made from the result document alone.
 local core = require "luabench.core"
+local doubts = require "luabench.compare.doubts"
 local format = require "luabench.format"
 local layout = require "luabench.report.layout"
 local summary = require "luabench.summary"
@@ -78,16 +79,6 @@ local function verdict_lines(page, case, primary)
   end
 end
 
--- A figure of answers that were wrong is not worth much.
-local function failed_checks(page, targets)
-  for _, target in ipairs(targets) do
-    local checks = target.of.checks
-    if checks.fails > 0 then
-      marked(page, MARKS.invalid, ('%s of %s failed against %s, "%s" first'):format(format.count(checks.fails), format.counted(checks.passes + checks.fails, "check"), target.name, checks.failed))
-    end
-  end
-end
-
 local function load_words(load)
   local who = value(load.rate) and ("%s arrivals a second"):format(format.significant(load.rate)) or format.counted(load.users, "user")
   local stop = value(load.iterations) and format.counted(load.iterations, "iteration") or format.span(load.duration)
@@ -99,7 +90,7 @@ local function case_part(page, name, case)
   page:heading(escape(name), load_words(case.load))
   verdict_lines(page, case, true)
   local targets = in_order(case.targets)
-  failed_checks(page, targets)
+  for _, text in ipairs(doubts.of(targets)) do marked(page, MARKS.invalid, text) end
   if #targets == 0 then return end
   page:blank()
   speed_table(page, targets)

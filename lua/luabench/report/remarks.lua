@@ -234,7 +234,17 @@ local function unnamed_figures(document)
   if #kinds > 0 then return ("too many different %s: those that came last are together under %s"):format(table.concat(kinds, ", "), OTHER) end
 end
 
-local RULES = { unbalanced, nothing_succeeded, overloaded, unsteady, redirects, unasked, without_streams, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, unnamed_requests, unnamed_figures, short_of_samples }
+-- Requests of a warm-up that were still under way when the window ended: how long they took is in no figure, and their users asked for nothing else meanwhile.
+local function outlasting(document)
+  local count = 0
+  for _, scenario in pairs(document.scenarios) do
+    local warm_up = summary.value(scenario.warm_up)
+    count = count + (warm_up and warm_up.outlasting or 0)
+  end
+  if count > 0 then return results.outlasting(format.counted(count, "request"), count == 1, "the measured time") end
+end
+
+local RULES = { unbalanced, nothing_succeeded, outlasting, overloaded, unsteady, redirects, unasked, without_streams, checks_without_threshold, interrupted_iterations, dropped, expired, idle_users, unnamed_requests, unnamed_figures, short_of_samples }
 
 --- Fills document.remarks; `plan` is that of the run.
 function remarks.add(document, plan)

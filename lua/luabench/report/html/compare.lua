@@ -1,4 +1,5 @@
 -- The HTML report of comparisons: verdicts first, then a chart for each measurement by case and target, then every figure.
+local doubts = require "luabench.compare.doubts"
 local format = require "luabench.format"
 local parts = require "luabench.report.html.parts"
 local statistics = require "luabench.compare.statistics"
@@ -148,6 +149,12 @@ local function verdicts(case, primary)
   return list
 end
 
+local function doubts_of(case)
+  local list = doubts.of(parts.in_order(case.targets))
+  for i, text in ipairs(list) do list[i] = { text, "invalid" } end
+  return list
+end
+
 local function load_words(load)
   local who = value(load.rate) and ("%s arrivals a second"):format(format.significant(load.rate)) or format.counted(value(load.users) or 0, "user")
   local stop = value(load.iterations) and format.counted(load.iterations, "iteration") or value(load.duration) and format.span(load.duration) or "its stages"
@@ -181,6 +188,7 @@ local function comparison(page, name, part, alone)
   end)
   for _, case in ipairs(parts.in_order(part.cases)) do
     page:heading(2, case.name, load_words(case.of.load))
+    page:said(doubts_of(case.of))
     figures_table(page, case.of)
     page:said(verdicts(case.of, false))
     page:charts(function() case_charts(page, case.of) end)
