@@ -218,6 +218,9 @@ local function contradiction(http)
     if http.version == "2" then return '`pipeline` is of HTTP/1.1, and `version = "2"` excludes it: over HTTP/2 requests share a connection anyway' end
     if http.keep_alive == false then return "`pipeline` sends several requests over a connection, and with `keep_alive = false` each has its own" end
   end
+  if http.keep_alive == false and (http.requests_per_connection or 0) > 0 then
+    return "`keep_alive = false` is one request on a connection, `requests_per_connection` says how many: use one"
+  end
   if http.min_tls and http.max_tls and http.min_tls > http.max_tls then return "`min_tls` is above `max_tls`" end
   if http.version == "2" and http.max_tls and http.max_tls < 12 then return "`version` asks for HTTP/2, which needs TLS 1.2 (RFC 9113 9.2), and `max_tls` is below it" end
 end

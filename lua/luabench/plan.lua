@@ -70,7 +70,8 @@ local function override_http(http, given)
   http.connect_timeout = given.connect_timeout or http.connect_timeout
   http.requests_per_connection = given.requests_per_connection or http.requests_per_connection
   http.redirects = given.redirects or http.redirects
-  if given.no_keepalive then http.keep_alive = false end
+  if given.no_keepalive then http.keep_alive, http.requests_per_connection = false, nil end
+  if given.requests_per_connection then http.keep_alive = nil end
   connection.override(http, given)
   local of_command_line = header_options(given)
   if of_command_line.authorization ~= nil then http.auth = nil end

@@ -108,12 +108,18 @@ schema.foreign_http = {
   request_timeout = "timeout", read_timeout = "timeout", connection_timeout = "connect_timeout", header = "headers", keepalive = "keep_alive",
   keepAlive = "keep_alive", http_version = "version", verify = "insecure", insecureSkipTLSVerify = "insecure", user_agent = 'headers = { ["User-Agent"] = "..." }',
   follow_redirects = "redirects", maxRedirects = "redirects", max_redirects = "redirects",
+  http2 = "version", h2 = "version", alpn = "version", protocol = "version", servername = "sni", server_name = "sni", cacert = "ca", ca_cert = "ca", cafile = "ca",
+  ca_file = "ca", client_cert = "cert", certificate = "cert", client_key = "key", private_key = "key", local_address = "source_addresses",
+  tls = "these stand here themselves: insecure, ca, cert, key, sni, min_tls, max_tls, ciphers, resume",
+  ssl = "these stand here themselves: insecure, ca, cert, key, sni, min_tls, max_tls, ciphers, resume",
+  streams = "users share connections with the scenario's key `connections`", max_streams = "users share connections with the scenario's key `connections`",
 }
 
 schema.foreign_request = {
   data = "body", payload = "body", content = "body", header = "headers", params = "query", qs = "query", query_string = "query",
   search = "query", tag = "tags", timeouts = "timeout", label = "name", follow = "redirects", allow_redirects = "redirects", maxRedirects = "redirects",
   max_redirects = "redirects", follow_redirects = "redirects", files = "multipart", form_data = "multipart", formData = "multipart", basic_auth = "auth", credentials = "auth",
+  http_version = "version", http2 = "version",
   token = "auth = { bearer = token }", bearer = "auth = { bearer = token }", status = "expect_status", expected_status = "expect_status", validate = "expect",
   method = 'http.request { method = "...", url = "..." }', url = 'http.request { method = "...", url = "..." }',
 }

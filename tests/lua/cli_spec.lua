@@ -113,6 +113,11 @@ describe("options of requests", function()
     end
     assert.equal("http://o:2", script(TWO, { "http://o:2/" }).scenarios[2].target)
     assert.equal(5, script(ONE, { "--requests-per-connection", "5" }).scenarios[1].http.requests_per_connection)
+    local three, alone = ONE:gsub("run =", "http = { requests_per_connection = 3 }, run ="), ONE:gsub("run =", "http = { keep_alive = false }, run =")
+    local http = script(three, { "--no-keepalive" }).scenarios[1].http
+    assert.same({ false, 0 }, { http.keep_alive, http.requests_per_connection })
+    http = script(alone, { "--requests-per-connection", "5" }).scenarios[1].http
+    assert.same({ true, 5 }, { http.keep_alive, http.requests_per_connection })
   end)
 
   it("share connections as -m says", function()
