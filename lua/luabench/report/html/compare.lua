@@ -199,10 +199,10 @@ end
 local function targets_table(page, document)
   local rows = {}
   for _, each in ipairs(parts.in_order(document.compare)) do
-    for _, target in ipairs(parts.in_order(each.of.targets)) do rows[#rows + 1] = { target.name, target.of.url, tostring(value(target.of.command) or "not started by luabench") } end
+    for _, target in ipairs(parts.in_order(each.of.targets)) do rows[#rows + 1] = { target.name, { target.of.url, "words" }, { tostring(value(target.of.command) or "not started by luabench"), "words" } } end
   end
   page:heading(2, "Targets")
-  page:table({ "target", "url", "command" }, rows)
+  page:table({ "target", { "url", "words" }, { "command", "words" } }, rows)
 end
 
 --- Adds the report of all comparisons of the document to the page.

@@ -22,7 +22,7 @@ local STYLE = [[
 main{max-width:1080px;margin:0 auto;padding:24px 16px 64px}h1{font-size:1.7rem;margin:.2em 0;overflow-wrap:anywhere}h2{font-size:1.25rem;margin:2em 0 .5em;border-bottom:1px solid var(--line)}
 h3{font-size:1rem;margin:1.5em 0 .3em}p{margin:.4em 0;overflow-wrap:anywhere}.note{color:var(--dim)}
 .scroll{overflow-x:auto;margin:.6em 0}table{border-collapse:collapse;font-variant-numeric:tabular-nums;width:100%}th,td{padding:4px 10px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
-th{color:var(--dim);font-weight:500}th:first-child,td:first-child{text-align:left}td:first-child{overflow-wrap:anywhere;white-space:normal}
+th{color:var(--dim);font-weight:500}th:first-child,td:first-child{text-align:left}td:first-child{overflow-wrap:anywhere;white-space:normal}th.words,td.words{text-align:left;overflow-wrap:anywhere;white-space:normal}
 table.facts{width:auto}.facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}.facts td:first-child{color:var(--dim);white-space:nowrap}
 .chart{height:320px;margin:.6em 0;break-inside:avoid}.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:8px 24px}
 figure{margin:0;break-inside:avoid;min-width:0}figcaption{font-weight:600;font-size:.95rem}
@@ -83,7 +83,7 @@ local function row_of(cells, tag)
   return "<tr>" .. table.concat(out) .. "</tr>\n"
 end
 
---- A table: titles, then rows of cells; a cell is a text or { text, class }.
+--- A table: titles, then rows of cells; a cell, and a title, is a text or { text, class }; "words" are no number.
 function page:table(titles, rows)
   if #rows == 0 then return end
   self:raw('<div class="scroll"><table><thead>' .. row_of(titles, "th") .. "</thead><tbody>\n")

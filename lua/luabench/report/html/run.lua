@@ -76,11 +76,11 @@ end
 local function checks(page, document)
   local rows = {}
   for _, check in ipairs(parts.in_order(document.checks)) do
-    rows[#rows + 1] = { check.name, format.count(check.of.passes), check.of.fails > 0 and { format.count(check.of.fails), "bad" } or "0", tostring(value(check.of.why) or "") }
+    rows[#rows + 1] = { check.name, format.count(check.of.passes), check.of.fails > 0 and { format.count(check.of.fails), "bad" } or "0", { tostring(value(check.of.why) or ""), "words" } }
   end
   if #rows == 0 then return end
   page:heading(2, "Checks")
-  page:table({ "check", "passes", "fails", "first reason" }, rows)
+  page:table({ "check", "passes", "fails", { "first reason", "words" } }, rows)
 end
 
 local function groups(page, document)
