@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     struct command command;
     limits_files();
     signals_loading(LOADING_SECONDS);
-    struct vm *control = vm_new(VM_CONTROL, has_option(argv, "--script-memory"));
+    struct vm *control = vm_new(VM_CONTROL, limits_memory() || has_option(argv, "--script-memory"));
     int status;
 
     vm_command(control, argc, argv, &command);

@@ -8,6 +8,7 @@ local terminal = require "luabench.terminal"
 local main = {}
 
 local WRONG, BROKEN, BUG = 2, 3, 70
+local LEAST_MEMORY = 4 * 1024 * 1024 -- bytes of a Lua state with everything in it
 
 local function say(text)
   local written, why = core.write(1, text)
@@ -129,10 +130,17 @@ local function comparison_plan(path, given)
   return plan
 end
 
+-- Where the address space is limited (ulimit -v), half of what is left is for Lua: an error of memory can be caught there, and nowhere else.
+local function limit_memory(given)
+  local left = stage.role == "control" and not given.script_memory and core.memory_left()
+  if left then given.script_memory = math.max(LEAST_MEMORY, math.floor(left / 2 / ((given.threads or core.cores()) + 1))) end
+end
+
 local function script_plan(path, given)
   local script = require "luabench.script"
   check_script_words(given)
   configure_script(path, given)
+  limit_memory(given)
   script.load(path, given.args, given.script_memory)
   if given.help then return say(require("luabench.help").script(path)) end
   if require("luabench.compare").defined() then return comparison_plan(path, given) end

@@ -2,6 +2,7 @@
 #include "run/limits.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -32,6 +33,15 @@ uint64_t limits_of_files(void)
 {
     struct rlimit limit;
     return getrlimit(RLIMIT_NOFILE, &limit) ? UINT64_MAX : limit.rlim_cur;
+}
+
+bool limits_memory(void)
+{
+    struct rlimit limit;
+    bool limited = !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY;
+    if (limited)
+        mallopt(M_ARENA_MAX, 1);
+    return limited;
 }
 
 bool limits_can_open(unsigned count)

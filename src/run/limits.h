@@ -10,6 +10,8 @@
 void limits_files(void);
 /* How many files may be open. */
 uint64_t limits_of_files(void);
+/* True when the address space of this process is limited (ulimit -v): then it is used sparingly, without 64 MB of it for each thread that malloc would set aside. */
+bool limits_memory(void);
 /* True when `count` more files can be opened. */
 bool limits_can_open(unsigned count);
 

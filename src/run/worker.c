@@ -282,6 +282,7 @@ static bool load_script(struct worker *worker)
     }
     worker->pool = pool_new(&worker->loop);
     worker->vm = vm_new(VM_WORKER, run->plan->script_memory > 0);
+    worker->vm->memory.limit = run->plan->script_memory;
     worker->vm->seed = run->plan->seed;
     worker->vm->slot = run->plan->slot;
     vm_command(worker->vm, run->argc, run->argv, &command);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -163,6 +164,22 @@ static int deadline(lua_State *L)
     return 0;
 }
 
+/* memory_left(): bytes of address space that this process may still take; nil: no limit is set (ulimit -v). */
+static int memory_left(lua_State *L)
+{
+    struct rlimit limit;
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    bool known = file && fscanf(file, "%lu", &pages) == 1;
+    if (file)
+        fclose(file);
+    if (!known || getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return 0;
+    double left = (double)limit.rlim_cur - (double)pages * (double)sysconf(_SC_PAGESIZE);
+    lua_pushnumber(L, left > 0 ? left : 0);
+    return 1;
+}
+
 static int cores(lua_State *L)
 {
     cpu_set_t set;
@@ -174,7 +191,7 @@ void api_system_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         { "log", log_line }, { "write", write_all }, { "write_device", write_device }, { "terminal", terminal }, { "cores", cores }, { "limit_memory", limit_memory }, { "file_kind", file_kind },
-        { "folder", folder }, { "deadline", deadline }, { NULL, NULL },
+        { "folder", folder }, { "deadline", deadline }, { "memory_left", memory_left }, { NULL, NULL },
     };
     api_register(L, functions);
     lua_pushliteral(L, LUABENCH_SHARE);

@@ -119,9 +119,11 @@ struct vm *vm_new(enum vm_role role, bool counted)
     link_init(&vm->yielded);
     link_init(&vm->calls);
     link_init(&vm->spare_tasks);
-    vm->L = counted ? lua_newstate(memory_allocate, &vm->memory) : luaL_newstate();
+    vm->L = luaL_newstate();
     if (vm->L)
         lua_atpanic(vm->L, on_panic);
+    if (vm->L && counted)
+        memory_count(&vm->memory, vm->L);
     int status = vm->L ? lua_cpcall(vm->L, open_state, vm) : LUA_ERRMEM;
     if (status == LUA_ERRMEM)
         mem_exhausted(0);
@@ -141,6 +143,7 @@ void vm_free(struct vm *vm)
 {
     if (!vm)
         return;
+    memory_uncount(&vm->memory, vm->L);
     lua_close(vm->L);
     task_free_spare(vm);
     api_group_free(vm);

@@ -1,5 +1,7 @@
 """Scripts from strangers: what computes, recurses or takes memory without end is stopped with a message, wherever it is called from, and what was measured is kept.
 What a script may read, write and run is test_permissions.py's."""
+import resource
+
 import pytest
 
 LOOP = "while true do end"
@@ -135,3 +137,16 @@ def test_a_script_that_eats_memory(luabench, target, text):
     assert done.returncode in (1, 3), done.stderr
     assert "not enough memory" in done.stderr or "never returned" in done.stdout, done.stderr
     assert luabench.saved_result()["total"]["requests"]["succeeded"] >= 3
+
+
+@pytest.mark.parametrize("megabytes", [120, 300])
+def test_a_limited_address_space(luabench, target, megabytes):
+    """Half of what ulimit -v leaves is for Lua, where an error of memory can be caught."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes * 10**6, megabytes * 10**6))
+    if luabench.run("--version", preexec_fn=limit).returncode:
+        pytest.skip("this build needs more than that to begin with")
+    done = luabench.run("--target", target.url, "-t", 2, "-o", "result.json", script=scenario(run=f'http.get("/hello") if user.sequence == 3 then {EATS["tables"]} end'), preexec_fn=limit)
+    assert done.returncode == 1 and "not enough memory" in done.stderr, done.stderr
+    assert luabench.saved_result()["total"]["requests"]["succeeded"] == 4
+    assert luabench.saved_result()["scenarios"]["s"]["iterations"]["failed"] == 1

@@ -114,6 +114,7 @@ function stub.install()
   function core.hold() end
   function core.deeper() end
   function core.deadline() end
+  function core.memory_left() end
   function core.without_waiting(f, ...) return f(...) end
   function core.group_begin(name)
     record("group_begin", name)
