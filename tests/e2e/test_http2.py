@@ -481,7 +481,7 @@ def test_no_streams_allowed(against, serve):
                      keys="users = 4, iterations = 8,", http='timeout = "300ms"', status=3)
     scenario = checked(result)
     assert scenario["errors"] == {"timeout": 8} and scenario["requests"]["timed_out"] == 8
-    assert {each["text"] for each in result["error_texts"]} == {"while waiting for a free stream"}
+    assert "while waiting for a free stream" in {each["text"] for each in result["error_texts"]}
     assert result["checks"]["timeout"]["fails"] == 0
     assert count_at_other(server) == 0
 
