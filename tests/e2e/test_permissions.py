@@ -81,6 +81,21 @@ def test_files_of_connections_are_read_with_leave(luabench, outside, key):
     assert "without -A" in run("/proc/self/mem", "--allow-read").stderr
 
 
+BODIES = {
+    'file = "{outside}/secret.txt"': HINT.format("{outside}"), 'file = "linked/secret.txt"': HINT.format("{outside}"), 'file = "/proc/self/mem"': "without -A",
+    'multipart = {{ {{ "a", file = "{outside}/secret.txt" }} }}': HINT.format("{outside}"), 'multipart = {{ {{ "a", file = "script.lua\\0/../x" }} }}': "zero byte",
+}
+
+
+@pytest.mark.parametrize("body, message", BODIES.items(), ids=BODIES)
+def test_files_that_are_sent_are_read_with_leave(luabench, outside, target, body, message):
+    (luabench.folder / "linked").symlink_to(outside)
+    script = f'scenario "s" {{ iterations = 1, run = function() http.post("/echo", {{ {body.format(outside=outside)} }}) end }}'
+    done = luabench.run("--target", target.url, script=script)
+    assert done.returncode == 3 and message.replace("{outside}", str(outside)) in done.stderr, done.stderr
+    assert target.requests() == 0
+
+
 # Ways out. Each is a chunk that raises "ESCAPED" when it has got what it should not.
 
 WAYS_OUT = {

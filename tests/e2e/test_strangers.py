@@ -1,5 +1,6 @@
 """Scripts from strangers: what computes, recurses or takes memory without end is stopped with a message, wherever it is called from, and what was measured is kept.
 What a script may read, write and run is test_permissions.py's."""
+import os
 import resource
 
 import pytest
@@ -26,6 +27,9 @@ ENDLESS = {
     "the reason of a check": (scenario(run=f'http.get("/hello") check("x", false, setmetatable({{}}, {{ __tostring = function() {LOOP} end }}))'), 1),
     "a coroutine": (scenario(run=f'http.get("/hello") coroutine.wrap(function() {LOOP} end)()'), 1),
     "a comparison": (scenario(run=f'http.get("/hello") table.sort({{ 3, 2, 1 }}, function() {LOOP} end)'), 1),
+    "a selector": (scenario(run='local r = http.post("/echo", { headers = { ["Content-Type"] = "text/html" }, body = ("<div>"):rep(200) }) r:html(("div "):rep(60) .. "b")'), 1),
+    "a pattern for a body": (scenario(run='http.post("/echo", { body = ("a"):rep(40) }):match(("a-"):rep(30) .. "b")'), 1),
+    "a pipe that nobody writes into": (scenario(run='http.get("/hello") io.open("pipe"):read(1)'), 1),
     "on_stop": (scenario(on_stop=LOOP), 4),
     "teardown": (scenario(teardown=BACKTRACK), 4),
     "report": (f"report(function() {LOOP} end) " + scenario(), 4),
@@ -35,6 +39,7 @@ ENDLESS = {
 
 @pytest.mark.parametrize("script, requests", ENDLESS.values(), ids=ENDLESS)
 def test_what_never_returns(luabench, target, script, requests):
+    os.mkfifo(luabench.folder / "pipe")
     done = luabench.run("--target", target.url, "-t", 1, "--script-timeout", "300ms", "-o", "result.json", script=script)
     assert done.returncode == 3, done.stderr
     assert "never returned" in done.stdout or "report() did not return within --script-timeout" in done.stderr, done.stdout + done.stderr
