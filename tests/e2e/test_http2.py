@@ -509,7 +509,7 @@ def test_limits_that_change_in_mid_run(against, target, page):
     elseif user.id == 7 and user.iteration % 5 == 3 then
       check("changed", http.get("/streams/100").status == 200 and http.get("/window/65535").status == 200)
     else
-      local body = ("x"):rep(user.id * 100)
+      local body = ("x"):rep(user.id * 20)
       local res = http.post("/echo", {{ body = body }})
       check("the same", res.status == 200 and res.body == body)
     end"""
