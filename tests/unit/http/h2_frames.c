@@ -91,6 +91,8 @@ static const struct answer_case cases[] = {
     { "NO_ERROR before the end", OPEN "H 1 :status=200; D 1 hi; R 1 0", .error = ERR_RESET, .text = "stream reset by the server: 0 NO_ERROR", .room = ANY },
     { "a code that nobody knows", OPEN "R 1 0x12345678", .error = ERR_RESET, .text = "stream reset by the server: 305419896 unknown", .room = ANY },
     { "after the end", OPEN "H 1 es :status=200; R 1 8; R 1 0", .status = 200, .body = "", .room = ANY },
+    { "DATA behind the end", OPEN "H 1 es :status=200; D 1 hi; D 1 es", .status = 200, .body = "", .room = ANY },
+    { "a head behind the end", OPEN "H 1 es :status=200; H 1 es :status=200", .status = 200, .body = "", .room = ANY },
     { "HTTP_1_1_REQUIRED", OPEN "R 1 13", .error = ERR_RESET, .text = "stream reset by the server: 13 HTTP_1_1_REQUIRED", .room = ANY },
     { "REFUSED_STREAM", OPEN "R 1 7", .returned = true, .error = ERR_CLOSED, .room = ANY },
 
@@ -100,6 +102,7 @@ static const struct answer_case cases[] = {
     { "GOAWAY in two steps", OPEN "G 0x7fffffff 0; H 1 :status=200; G 1 0; D 1 es hi", .status = 200, .body = "hi", .room = 0 },
     { "GOAWAY in two steps that excludes it in the end", OPEN "G 0x7fffffff 0; G 0 0", .returned = true, .error = ERR_CLOSED, .room = 0 },
     { "GOAWAY after it", OPEN "H 1 es :status=200; G 1 11", .status = 200, .body = "", .room = 0 },
+    { "GOAWAY twice", OPEN "G 1 0; G 1 0; H 1 es :status=200", .status = 200, .body = "", .room = 0 },
     { "SETTINGS after GOAWAY", OPEN "G 1 0; S streams=50; H 1 es :status=200", .status = 200, .body = "", .room = 0 },
 
     /* limits on streams */
@@ -122,6 +125,11 @@ static const struct answer_case cases[] = {
     { "DATA on no stream", OPEN "D 0 hi", .error = ERR_CLOSED, .broken = ERR_PROTOCOL, .text = "PROTOCOL_ERROR: DATA: stream_id == 0" },
     { "a head on a stream of the server's", OPEN "H 2 :status=200", .error = ERR_CLOSED, .broken = ERR_PROTOCOL, .text = "PROTOCOL_ERROR" },
     { "more padding than there is", OPEN "X 0 8 1 z", .error = ERR_CLOSED, .broken = ERR_PROTOCOL, .text = "" },
+    { "more padding than there is in a head", OPEN "X 1 12 1 z", .error = ERR_CLOSED, .broken = ERR_PROTOCOL, .text = "PROTOCOL_ERROR: HEADERS: invalid padding" },
+    { "GOAWAY that takes more than the one before", OPEN "G 1 0; G 3 0", .error = ERR_CLOSED, .broken = ERR_PROTOCOL, .text = "PROTOCOL_ERROR: GOAWAY: invalid last_stream_id" },
+    { "GOAWAY behind a stream of the server's", OPEN "G 2 0", .error = ERR_CLOSED, .broken = ERR_PROTOCOL, .text = "PROTOCOL_ERROR: GOAWAY: invalid last_stream_id" },
+    { "WINDOW_UPDATE of a stream by nothing", OPEN "W 1 0", .error = ERR_CLOSED, .broken = ERR_PROTOCOL,
+      .text = "PROTOCOL_ERROR: WINDOW_UPDATE: window_size_increment == 0" },
     { "WINDOW_UPDATE by nothing", OPEN "W 0 0", .error = ERR_CLOSED, .broken = ERR_PROTOCOL, .text = "PROTOCOL_ERROR: WINDOW_UPDATE: window_size_increment == 0" },
     { "the connection's window beyond its limit", OPEN "W 0 0x7fffffff", .error = ERR_CLOSED, .broken = ERR_PROTOCOL, .text = "FLOW_CONTROL_ERROR" },
     { "something between HEADERS and CONTINUATION", OPEN "H 1 part :status=200; P 12345678", .error = ERR_CLOSED, .broken = ERR_PROTOCOL,
