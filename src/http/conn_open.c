@@ -16,6 +16,12 @@ static void wait_for(struct conn *conn, int result)
     conn_watch(conn, result == TRANSPORT_WANT_READ ? EV_READ : EV_WRITE);
 }
 
+/* Where connections go when that is not where the URL says, in words. */
+static const char *elsewhere(const struct endpoint *endpoint)
+{
+    return endpoint->route->proxied ? "the proxy" : endpoint->client->options->unix_socket;
+}
+
 /* It cannot be opened. */
 static void fail(struct conn *conn, enum err error, const char *text)
 {
@@ -23,10 +29,11 @@ static void fail(struct conn *conn, enum err error, const char *text)
     struct link unfinished;
     link_init(&unfinished);
     char words[sizeof conn->first->text];
+    const char *where = text && conn->state <= CONN_CONNECTING && (error == ERR_CONNECT || error == ERR_DNS) ? elsewhere(endpoint) : NULL;
     if (conn->counts)
         conn->counts->failed++;
-    if (text && endpoint->route->proxied && conn->state <= CONN_CONNECTING && (error == ERR_CONNECT || error == ERR_DNS)) {
-        snprintf(words, sizeof words, "the proxy: %s", text);
+    if (where) {
+        snprintf(words, sizeof words, "%s: %s", where, text);
         text = words;
     }
     exchange_fail(conn->first, error, text);

@@ -228,6 +228,7 @@ def test_unix_socket_with_a_short_queue(luabench, tmp_path):
 def test_unix_socket_that_is_not_there(luabench):
     result = luabench.result("http://a/", "-n", 1, "-c", 1, "--unix-socket", "/no/such.sock", status=3)
     assert scenario_of(result)["errors"] == {"connect": 1}
+    assert result["error_texts"][0]["text"] == "/no/such.sock: No such file or directory"
     done = luabench.run("http://a/", "-n", 1, "--unix-socket", "/" + "x" * 200)
     assert done.returncode == 2 and "--unix-socket: a path must have" in done.stderr
 
