@@ -56,7 +56,7 @@ OPTIONS = [bytes(range(1, 200)), bytes(range(0, 240, 3)), bytes(range(250, 0, -5
            b"-X\nPOST\n-b\nx\n--connect-to\na:1:b:2\n--resolve\na:1:127.0.0.1\n-n\n5"]
 
 # tests/fuzz/results.lua: who reads which document; then edits of it. Or a text in JSON
-RESULTS = [bytes([who]) + edit for who in range(20) for edit in (b"", b"\x01\x02\x00\x07\x08\x10")] + [b'[1,-2.5e3,"\\ud83d\\ude00",{"a":null}]', b"{}", b'{"luabench":"0","version":1}']
+RESULTS = [bytes([who]) + edit for who in range(20) for edit in (b"", b"\x01\x02\x00\x07\x08\x10")] + [b"la\xff?\xc0\xc0\xc0@\xc0\xc0\xc02\xc0\xc0\xc0tenc\xca"] + [b'[1,-2.5e3,"\\ud83d\\ude00",{"a":null}]', b"{}", b'{"luabench":"0","version":1}']
 
 SEEDS = {"h1": H1, "h1_server": H1_SERVER, "h2": H2, "hist_decode": [b"\x08\x02\x04\x01\x06", b"\x00" + b"\x7f\x02" * 20],
          "rows": ROWS, "url": URL, "cookies": COOKIES, "options": OPTIONS, "results": RESULTS}

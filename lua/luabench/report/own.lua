@@ -27,7 +27,8 @@ local WORDS = {
 }
 
 local function words(metric)
-  if metric.samples == 0 then return "no value" end
+  local figure = ({ gauge = "value", rate = "rate", trend = "summary" })[metric.kind]
+  if metric.samples == 0 or (figure and value(metric[figure]) == nil) then return "no value" end
   return WORDS[metric.kind](metric)
 end
 
