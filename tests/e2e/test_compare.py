@@ -232,6 +232,8 @@ def test_the_script_makes_a_report_of_its_own(luabench, target):
     done = luabench.run(script=text + 'report(function(summary) print("rounds:", summary.compare["two servers"].rounds) end)')
     assert done.returncode == 0, done.stderr
     assert "rounds:\t6" in done.stdout + done.stderr
+    done = luabench.run("--script-timeout", "1s", script=text + "report(function() while true do end end)")
+    assert done.returncode == 3 and "report() did not return within --script-timeout" in done.stderr and "two servers" in done.stdout
 
 
 def test_a_port_that_is_taken(luabench, folder, target):

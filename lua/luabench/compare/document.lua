@@ -156,18 +156,19 @@ local function status_of(run, made, problems)
   return run.script_errors > 0 and SCRIPT_ERRORS or 0
 end
 
+-- What goes to standard output; nil and a message when it cannot be made.
+local function standard_output(run, made)
+  if run.given.json then return results.encode(made) end
+  return report.render(made, { color = not run.given.no_color and core.terminal(1) ~= nil, script_error = run.script_error })
+end
+
 --- Ends the comparisons of `run`: writes the files, prints the report, returns the exit status; `status` when the program has to end with that.
 function document.finish(run, status)
   if status then run.status = status end
   local made, given = whole(run), run.given
   local problems = outputs.write({ outputs = given.outputs }, made)
-  hook.run(made, problems)
-  local text, problem
-  if given.json then
-    text, problem = results.encode(made)
-  else
-    text = report.render(made, { color = not given.no_color and core.terminal(1) ~= nil, script_error = run.script_error })
-  end
+  hook.run(made, problems, given.script_timeout or 10, function() return standard_output(run, made) end)
+  local text, problem = standard_output(run, made)
   if text then text, problem = core.write(1, text) end
   if problem then problems[#problems + 1] = "cannot print the results: " .. tostring(problem) end
   for _, each in ipairs(problems) do core.write(2, "luabench: " .. terminal.escape(each) .. "\n") end
