@@ -214,15 +214,23 @@ void vm_command(struct vm *vm, int argc, char **argv, struct command *command)
         print_text(vm);
 }
 
+/* Whatever was to come, the program ends. */
+static bool end_with_bug(struct vm *vm, struct command *command)
+{
+    command_free(command);
+    *command = (struct command){ .action = ACTION_EXIT, .status = report_bug(vm->L) };
+    return true;
+}
+
 bool vm_continue(struct vm *vm, int status, struct command *command)
 {
     lua_State *L = vm->L;
     if (!push_function(L, "luabench.main", "continue"))
-        return report_bug(L);
+        return end_with_bug(vm, command);
     lua_rawgeti(L, LUA_REGISTRYINDEX, vm->command);
     lua_pushinteger(L, status);
     if (!call(L, 2, 1))
-        return report_bug(L);
+        return end_with_bug(vm, command);
     if (lua_isnil(L, -1)) {
         lua_pop(L, 1);
         return false;
