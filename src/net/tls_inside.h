@@ -31,6 +31,7 @@ struct tls {
     bool filled;      /* the last read of the socket brought as much as it had room for: there may be more */
     bool ended;       /* the peer closed its side */
     bool failed;      /* and so will every further call */
+    bool keeps_buffers; /* OpenSSL's, instead of giving them back after every use */
     uint8_t settling; /* reads until nothing is expected any more that is left over from the handshake */
     uint8_t first_count;
     uint8_t first[TLS_FIRST]; /* the first bytes that came */
