@@ -26,10 +26,21 @@ local sandbox = {}
 local setmetatable, rawget, type, load = setmetatable, rawget, type, load
 local format = string.format
 
+-- Functions as other tools name them.
+local FOREIGN_FUNCTIONS = {
+  http = { del = "delete", send = "request", asyncRequest = "request", async_request = "request" },
+  json = { parse = "decode", loads = "decode", load = "decode", stringify = "encode", dumps = "encode", dump = "encode" },
+  random = { randint = "int", integer = "int", number = "int", choice = "pick", sample = "pick", uuid4 = "uuid" },
+  file = { open = "text", read = "text", load = "text" },
+  metric = { histogram = "trend", summary = "trend" },
+}
+
 -- A face of `functions` that cannot be written to, and says so for fields that do not exist.
 local function read_only(name, functions)
+  local foreign = FOREIGN_FUNCTIONS[name] or {}
   setmetatable(functions, { __index = function(_, key)
-    errors.script("%s has no function `%s`%s", name, tostring(key), nearest.hint(key, functions))
+    local ours = rawget(foreign, key)
+    errors.script("%s has no function `%s`%s", name, tostring(key), ours and format("; here it is called `%s`", ours) or nearest.hint(key, functions))
   end })
   return setmetatable({}, { __index = functions, __metatable = false, __newindex = function(_, key)
     errors.script("%s.%s cannot be assigned: `%s` belongs to luabench", name, tostring(key), name)
@@ -107,7 +118,10 @@ local FOREIGN = {
   Counter = "it is metric.counter here", Gauge = "it is metric.gauge here", Rate = "it is metric.rate here", Trend = "it is metric.trend here",
   uuidv4 = "it is random.uuid here", randomItem = "it is random.pick here", randomIntBetween = "it is random.int here", exec = "see `user`, the parameter of run",
   setTimeout = "write sleep(1)", wait = "write sleep(1)", expect = "write check(\"name\", condition)", assertEquals = "write check(\"name\", a == b)",
-  console = "write print or log.info",
+  console = "write print or log.info", time = "write sleep(1), and now() for seconds", async = "write spawn(function() ... end)", await = "every call waits; spawn(f) and task:wait() do two things at once",
+  vars = "it is user.vars, of the parameter of run: run = function(user)", crypto = "write text.sha256 or text.hmac", encoding = "write text.base64",
+  stop = 'write stop_user() or stop_run("why")', abort = 'write fail("why") or stop_run("why")', exit = 'write stop_user() or stop_run("why")',
+  res = 'it is what a request returns: local res = http.get("/")', response = 'it is what a request returns: local res = http.get("/")',
 }
 
 local function all_names(globals)

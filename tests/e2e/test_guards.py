@@ -74,6 +74,10 @@ GLOBALS = {
     "local x = open('a')": "`open` is not defined; files are read with file.csv, file.lines, file.json and file.text",
     "local x = Counter": "`Counter` is not defined; it is metric.counter here",
     "local x = SharedArray": "`SharedArray` is not defined; file.json and file.csv read a file once for all users",
+    "time.sleep(1)": "`time` is not defined; write sleep(1), and now() for seconds",
+    "await(1)": "`await` is not defined; every call waits; spawn(f) and task:wait() do two things at once",
+    "exit(1)": "`exit` is not defined; write stop_user() or stop_run(\"why\")",
+    "local x = res.status": "`res` is not defined; it is what a request returns: local res = http.get(\"/\")",
     "assertt(true)": "`assertt` is not defined; did you mean `assert`?",
 }
 
@@ -96,6 +100,10 @@ ARGUMENTS = {
     "stop_user(1)": "stop_user() takes no argument",
     "stop_run(1)": 'stop_run takes one text: stop_run("...")',
     "now(1)": "now() takes no argument",
+    "json.stringify({})": "json has no function `stringify`; here it is called `encode`",
+    "http.del('/')": "http has no function `del`; here it is called `delete`",
+    "random.choice({ 1 })": "random has no function `choice`; here it is called `pick`",
+    "file.read('x')": "file has no function `read`; here it is called `text`",
     "json.decode()": "json.decode needs a string, got nil",
     "user.name = 1": "user.name cannot be assigned; use user.vars.name",
     "local x = user.name": "user has no field `name`; your own values belong into user.vars, as user.vars.name",
