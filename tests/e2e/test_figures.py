@@ -77,7 +77,7 @@ WRONG_METRICS = {
     'metric.trend("a", { unit = "ms" })': 'metric.trend: times are in seconds everywhere: { unit = "s" }',
     'metric.trend("a", { units = "s" })': "metric.trend: unknown key `units`; did you mean `unit`?",
     'metric.rate("a", { unit = "s" })': "metric.rate takes a name",
-    'metric.histogram("a")': "metric has no function `histogram`",
+    'metric.histogram("a")': "metric has no function `histogram`; here it is called `trend`",
     'metric.counter("a"):add()': "a:add is called while the script is loaded, when there are no users yet; call it in `run`",
     'metric.counter("a").inc()': 'a counter has a:add(), and no "inc"',
     'metric.counter("a").add(1)': "call it with a colon: a:add(...)",

@@ -177,7 +177,7 @@ WRONG_RANDOM = {
     "random.string()": "random.string takes a length: random.string(16), not nil",
     "random.bytes(-1)": "random.bytes takes a length: random.bytes(16), not -1",
     "random.uuid(4)": "random.uuid() takes no argument",
-    "random.sample()": "random has no function `sample`",
+    "random.sample()": "random has no function `sample`; here it is called `pick`",
     "math.random(2, 1)": "math.random: the interval is empty: (2, 1)",
 }
 
