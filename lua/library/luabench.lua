@@ -42,7 +42,7 @@ function compare(name, keys) end
 ---@return table
 function params(specs) end
 
----Counts a pass or a failure under `name`, and returns the value. Never stops the iteration. The first `why` of the failures is shown. After 200 names, "(other)".
+---Counts a pass or a failure under `name`, and returns the value. A function is an error: it would always pass. Never stops the iteration. The first `why` of the failures is shown. After 200 names, "(other)".
 ---@param name string
 ---@param value any
 ---@param why? any

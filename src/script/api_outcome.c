@@ -22,6 +22,8 @@ static int refuse_check(lua_State *L, const char *call, int count)
     if (lua_type(L, 1) != LUA_TSTRING)
         return api_error(L, "%s(name, value): the name must be a text, not a %s; the order is %s(\"status is 200\", res.status == 200)", call,
                           luaL_typename(L, 1), call);
+    if (lua_type(L, 2) == LUA_TFUNCTION)
+        return api_error(L, "%s(name, value): the value is a function, which would always pass; write what must be true: %s(\"status is 200\", res.status == 200)", call, call);
     return api_error(L, "%s(name, value, why) takes three arguments, not %d", call, count);
 }
 
@@ -96,7 +98,7 @@ static bool count_check(lua_State *L, const char *call)
 {
     int count = lua_gettop(L);
     struct vm *vm = vm_of(L);
-    if (count < 2 || count > 3 || lua_type(L, 1) != LUA_TSTRING || !vm->running)
+    if (count < 2 || count > 3 || lua_type(L, 1) != LUA_TSTRING || lua_type(L, 2) == LUA_TFUNCTION || !vm->running)
         refuse_check(L, call, count);
     if (vu_is_warming(vm->running->vu)) {
         reason(L);

@@ -93,6 +93,8 @@ ARGUMENTS = {
     "check(true, 'x')": "check(name, value): the name must be a text, not a boolean; the order is check(\"status is 200\", res.status == 200)",
     "check('x')": 'check(name, value): first the name, then what must be true: check("status is 200", res.status == 200)',
     "check('x', true, 'y', 1)": "check(name, value, why) takes three arguments, not 4",
+    "check('x', function() return true end)": 'check(name, value): the value is a function, which would always pass; write what must be true: check("status is 200", res.status == 200)',
+    "must('x', print)": 'must(name, value): the value is a function, which would always pass; write what must be true: must("status is 200", res.status == 200)',
     "sleep(1, 2, 3)": "sleep takes one duration, or two to choose between: sleep(1, 3)",
     "sleep(2, 1)": "sleep(2, 1): the shorter time comes first",
     "pace(0)": "pace: must be more than 0, not 0",

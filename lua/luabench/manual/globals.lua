@@ -15,7 +15,7 @@ scenario "b" { run = function() http.get("/hello") end }]] },
   { "params(specs: table): table", [[Declares parameters with their defaults and help texts; returns their values. `-p NAME=VALUE` sets them, typed by the default; `--help` after the script lists them. With `secret = true` the value is shown as *** everywhere.]],
     [[local p = params { page = { "/hello", "the page to ask for" }, mode = { "fast", "how", choices = { "fast", "slow" } } }
 scenario "s" { iterations = 1, run = function() http.get(p.page) end }]] },
-  { "check(name: string, value: any, why?: any): any", [[Counts a pass or a failure under `name`, and returns the value. Never stops the iteration. The first `why` of the failures is shown. After 200 names, "(other)".]],
+  { "check(name: string, value: any, why?: any): any", [[Counts a pass or a failure under `name`, and returns the value. A function is an error: it would always pass. Never stops the iteration. The first `why` of the failures is shown. After 200 names, "(other)".]],
     [[local res = http.get("/hello")
 check("status is 200", res.status == 200, res.status)]] },
   { "must(name: string, value: any, why?: any): any", [[Like check, but a failure ends the iteration as failed.]],
