@@ -51,12 +51,6 @@ static struct vu *make_user(struct group *group)
     return group_new_user(group, number);
 }
 
-void open_user_gone(struct group *group, uint64_t number)
-{
-    group->user_count--;
-    group->free_numbers[group->free_number_count++] = number;
-}
-
 void open_prepare(struct group *group)
 {
     uint64_t wanted = group->plan->min_users ? share_of(group->share, group->plan->min_users) : 1;
@@ -196,6 +190,14 @@ void open_next(struct group *group, struct vu *vu, int64_t now)
     } else {
         group_leave(group, vu);
     }
+}
+
+void open_user_gone(struct group *group, uint64_t number)
+{
+    group->user_count--;
+    group->free_numbers[group->free_number_count++] = number;
+    if (group->backlog.count && !group->stopping) /* another one takes what waits: there may be nobody else who would */
+        open_next(group, make_user(group), clock_ns());
 }
 
 /* There are no more arrivals: users with nothing to do leave. */

@@ -284,6 +284,14 @@ def test_stop_user_in_the_open_model(luabench, target):
     assert scenario_of(run(luabench, target, script))["iterations"]["completed"] == target.requests() == 50
 
 
+def test_arrivals_that_wait_for_users_who_stop(luabench, target):
+    """All arrivals have come while the one user is busy with the first of them; it and each of its successors stops."""
+    script = 'scenario "s" { rate = 5000, iterations = 30, max_users = 1, on_stop = function() http.get("/hello") end, run = function() http.get("/delay/10") stop_user() end }'
+    result = run(luabench, target, script, "-t", 1, timeout=30)
+    assert scenario_of(result)["iterations"]["completed"] == 30 and result["scenarios"]["s"]["users_max"] == 1
+    assert target.requests() == 60
+
+
 def test_ctrl_c_in_the_open_model(luabench, target):
     script = 'scenario "s" { rate = 100, duration = "10m", max_users = 5, run = function() http.get("/hello") http.get("/delay/60000") end }'
     process = luabench.start("--target", target.url, "-o", "result.json", script=script)
